@@ -1,4 +1,4 @@
-/** What every use case of the subscription half works with, and who acts. */
+/** Dependencies of the use cases of the subscription module, and the actor of a change. */
 import type { Clock } from '../platform/clock.ts'
 import type { Mongo } from '../platform/database/mongo.ts'
 import { HOUR_MS } from '../platform/durations.ts'
@@ -8,15 +8,16 @@ import type { Metrics } from '../platform/observability/metrics.ts'
 import type { Config } from '../platform/process/config.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { createTtlCache, type TtlCache } from '../platform/ttl-cache.ts'
-import type { DayFigures } from './counters/store/counters.ts'
+import type { DayCounts } from './counters/store/counters.ts'
 import { createFindHolders, type FindHolders } from './lifecycle/store/users-with-subscriptions.ts'
 import { type Zone, zoneOf } from './rules/time-zone.ts'
 import { type Collections, openCollections } from './store/collections.ts'
-import type { AdminDoc, AppDoc, AuditDoc, CounterDoc, WebhookDoc } from './store/documents.ts'
+import type { AuditDoc, CounterDoc } from './store/documents.ts'
 import { type Count, createCount } from './store/list-totals.ts'
+import type { AdminDoc, AppDoc, WebhookDoc } from './store/models.ts'
 import { createIds, type Ids } from './store/sequence-ids.ts'
 
-/** What the main hands over. */
+/** Provided by the entry point. */
 export interface SubscriptionDeps {
   mongo: Mongo
   secrets: Secrets
@@ -34,79 +35,79 @@ export interface SubscriptionDeps {
   >
 }
 
-/** The subscription half of one process. */
+/** The subscription module in one process. */
 export interface Subscriptions extends SubscriptionDeps {
-  c: Collections
+  collections: Collections
   ids: Ids
   zone: Zone
   count: Count
   findHolders: FindHolders
-  /** Calls addresses that administrators chose: webhooks, and the server of a payment channel. */
+  /** Posts to URLs that administrators configured: webhooks, and the server of a payment channel. */
   post: GuardedPost
   memory: Memory
 }
 
 /**
- * What nearly every request needs, for a second: a change made in this process shows at once, one of another process
- * a second later.
+ * TTL caches for values that nearly every request needs. A change made in this process is visible immediately, one of
+ * another process after a second.
  */
 export interface Memory {
-  /** The administrator behind a session (by the hash of its token) or a panel account (by its id). */
+  /** The administrator of a session (by the hash of its token) or a panel account (by its id). */
   admins: TtlCache<AdminDoc>
-  /** Sessions that were open when last looked up, by the hash of the token: whose rate is counted, not who may enter. */
+  /** Open sessions, by the hash of the token. Decides only whose request rate is counted, not access. */
   sessions: TtlCache<true>
   /** The live app with a key. */
   apps: TtlCache<AppDoc | undefined>
   /** The webhooks of an app. */
   webhooks: TtlCache<WebhookDoc[]>
-  /** Running figures of apps, by their joined keys. Whoever moves them forgets them: `forgetFigures` of figures.ts. */
+  /** Running counters of apps, by their joined keys. Cleared by `forgetCounters` after each change. */
   counters: TtlCache<CounterDoc>
-  /** Figures of days that are not over, likewise. */
-  today: TtlCache<Map<string, DayFigures>>
-  /** Totals that are counted, by what is counted and the joined keys. */
+  /** Counters of days that are not over, cleared likewise. */
+  today: TtlCache<Map<string, DayCounts>>
+  /** Totals by subject and joined keys. */
   totals: TtlCache<number>
   /** Names of the plans that apps have sold. */
   planNames: TtlCache<Map<number, string>>
-  /** Figures of days that are over, which only the nightly repair moves: remembered a little longer. */
-  days: TtlCache<Map<string, DayFigures>>
+  /** Counters of past days, which only the nightly repair changes: cached longer. */
+  days: TtlCache<Map<string, DayCounts>>
 }
 
 const MEMORY = { ttlMs: 1_000, refreshMs: 500, max: 10_000 } as const
-/** As long as an idle session, so that somebody who asks now and then is still known. */
+/** As long as an idle session, so that occasional requests still find it. */
 const SESSIONS_MEMORY = { ttlMs: 12 * HOUR_MS, max: 10_000 } as const
 const DAYS_MEMORY = { ttlMs: 15_000, refreshMs: 10_000, max: 1_000 } as const
 
-/** Who acts, as the audit log remembers it. */
+/** The actor of a change as the audit log stores it. */
 export interface Actor {
   kind: AuditDoc['actor']['kind']
   id: string
   name: string
   requestId: string
   ip: string
-  /** The key of an idempotent request: marked in the transaction of each change, so that a repeat knows of it. */
+  /** The key of an idempotent request: marked in the transaction of each change, so that a repeat detects it. */
   claim?: Claim
 }
 
-/** A taken idempotency key, by one process at a time. */
+/** An idempotency key, held by one process at a time. */
 export interface Claim {
   id: string
   startedAt: Date
 }
 
-/** What the audit log and the webhooks are told of a change. */
-export interface Deed {
+/** A change as the audit log and the webhooks record it. */
+export interface AuditEvent {
   action: string
   appKey: string
   target: { kind: string; id: string }
   before?: object | undefined
   after?: object | undefined
-  /** For the audit log alone; webhooks do not carry it. */
+  /** For the audit log only; not part of webhooks. */
   reason?: string | undefined
 }
 
-/** Opens the subscription half on the foundation of a process. */
+/** Opens the subscription module on the foundation of a process. */
 export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
-  const c = openCollections(deps.mongo.db)
+  const collections = openCollections(deps.mongo.db)
   return {
     mongo: deps.mongo,
     secrets: deps.secrets,
@@ -114,11 +115,11 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     log: deps.log,
     metrics: deps.metrics,
     config: deps.config,
-    c,
-    ids: createIds(c),
+    collections,
+    ids: createIds(collections),
     zone: zoneOf(deps.config.BUSINESS_TZ),
     count: createCount(),
-    findHolders: createFindHolders(c),
+    findHolders: createFindHolders(collections),
     post: createGuardedPost({ allowPrivate: deps.config.WEBHOOK_ALLOW_PRIVATE }),
     memory: {
       admins: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
@@ -134,5 +135,5 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
   }
 }
 
-/** The actor of timed work. */
+/** The actor of scheduled jobs. */
 export const systemActor: Actor = { kind: 'system', id: '', name: 'system', requestId: '', ip: '' }

@@ -1,8 +1,8 @@
-/** The collections that Kubernetes resources of the subscription half work on. */
+/** Collections used by the Kubernetes resources of the subscription module. */
 import { subscriptionCollections } from './store/collections.ts'
 
 /** Names of the collections whose records resources declare. */
 export const declaredSubscriptionRecords: readonly string[] = ['sub_apps', 'sub_plans', 'sub_switches']
 
-/** All collections that the declaring use cases read or write: their indexes must exist. */
+/** All collections that the use cases of declared resources read or write: their indexes must exist. */
 export const declaredSubscriptionCollections = subscriptionCollections

@@ -1,45 +1,47 @@
 /** Writes one change: the work, its audit entry and its events, in one transaction. */
 import type { Session } from '../../platform/database/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import type { Actor, Deed, Subscriptions } from '../context.ts'
-import { forgetFigures } from '../counters/running-counters.ts'
+import type { Actor, AuditEvent, Subscriptions } from '../context.ts'
+import { forgetCounters } from '../counters/running-counters.ts'
 import { markChanged } from '../store/nonces-and-idempotency.ts'
-import { publishDeed } from '../webhooks/publish-event.ts'
+import { publishAuditEvent } from '../webhooks/publish-event.ts'
 import { differences } from './rules/differences.ts'
 import { insertAudit } from './store/audit-log.ts'
 
 /**
- * Runs `work` in a transaction together with the audit entry of the deed that it returns; undefined = nothing was done.
- * Throws `idempotency_in_progress` for a request that took so long that a repeat has taken over its key.
+ * Runs `work` in a transaction, together with the audit entry and the webhook events of the audit event that it
+ * returns; without an event nothing is recorded. Throws `idempotency_in_progress` when a repeat has taken over the key
+ * of this request.
  */
 export async function record<T>(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
-  work: (session: Session) => Promise<{ result: T; deed?: Deed }>,
+  work: (session: Session) => Promise<{ result: T; event?: AuditEvent }>,
 ): Promise<T> {
-  const id = await s.ids.next('audit')
-  const done = await s.mongo.transaction(async session => {
-    const { result, deed } = await work(session)
-    if (deed) {
+  const id = await context.ids.next('audit')
+  const done = await context.mongo.transaction(async session => {
+    const { result, event } = await work(session)
+    if (event) {
       const { requestId, ip, claim, ...who } = actor
-      if (claim && !(await markChanged(s.c, claim, session))) throw new ProblemError('idempotency_in_progress')
+      if (claim && !(await markChanged(context.collections, claim, session)))
+        throw new ProblemError('idempotency_in_progress')
       const entry = {
         _id: id,
-        app_key: deed.appKey,
+        app_key: event.appKey,
         actor: who,
-        action: deed.action,
-        target: deed.target,
-        changes: differences(deed.before, deed.after),
-        ...(deed.reason ? { reason: deed.reason } : {}),
+        action: event.action,
+        target: event.target,
+        changes: differences(event.before, event.after),
+        ...(event.reason ? { reason: event.reason } : {}),
         request_id: requestId,
         ip,
-        at: s.clock.now(),
+        at: context.clock.now(),
       }
-      await insertAudit(s.c, [entry], session)
-      await publishDeed(s, deed, session)
+      await insertAudit(context.collections, [entry], session)
+      await publishAuditEvent(context, event, session)
     }
     return result
   })
-  forgetFigures(s)
+  forgetCounters(context)
   return done
 }

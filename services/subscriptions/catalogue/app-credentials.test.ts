@@ -10,17 +10,21 @@ import { canonicalRequest } from './rules/request-signature.ts'
 const anySender = async () => true
 
 async function signingApp(keys: number) {
-  const half = await openSubscriptionsModule()
-  const { app } = await half.giveApp('shop')
+  const subscriptions = await openSubscriptionsModule()
+  const { app } = await subscriptions.giveApp('shop')
   const ids: string[] = []
   for (let made = 0; made < keys; made++)
-    ids.push((await addCredential(half.s, systemActor, 'shop', 'hmac')).document._id)
+    ids.push((await addCredential(subscriptions.context, systemActor, 'shop', 'hmac')).document._id)
   const demand = (require_signature: '0' | '1') =>
-    updateApp(half.s, systemActor, app._id, { require_signature }, anySender)
+    updateApp(subscriptions.context, systemActor, app._id, { require_signature }, anySender)
   const live = () =>
-    half.s.c.credentials.countDocuments({ app_key: 'shop', kind: 'hmac', revoked_at: { $exists: false } })
-  const revoke = (id = '') => revokeCredential(half.s, systemActor, 'shop', id)
-  return { ...half, ids, demand, live, revoke }
+    subscriptions.context.collections.credentials.countDocuments({
+      app_key: 'shop',
+      kind: 'hmac',
+      revoked_at: { $exists: false },
+    })
+  const revoke = (id = '') => revokeCredential(subscriptions.context, systemActor, 'shop', id)
+  return { ...subscriptions, ids, demand, live, revoke }
 }
 
 test('the last key to sign with stays while signatures are demanded', async () => {
@@ -35,9 +39,9 @@ test('the last key to sign with stays while signatures are demanded', async () =
 })
 
 test('other credentials of such an app may all go', async () => {
-  const { s, demand, revoke } = await signingApp(1)
+  const { context, demand, revoke } = await signingApp(1)
   await demand('1')
-  const others = await s.c.credentials.find({ app_key: 'shop', kind: { $ne: 'hmac' } }).toArray()
+  const others = await context.collections.credentials.find({ app_key: 'shop', kind: { $ne: 'hmac' } }).lean()
   expect(others).toHaveLength(2)
   for (const { _id } of others) expect(await codeOf(revoke(_id))).toBe('done')
 })
@@ -47,10 +51,10 @@ test.each([
   ['secret', 0],
   ['publishable', 0],
 ] as const)('the revocation of a key of kind %s raises the version of the app by %d', async (kind, by) => {
-  const { s, revoke } = await signingApp(1)
-  const version = async () => (await s.c.apps.findOne({ app_key: 'shop' }))?.version ?? 0
+  const { context, revoke } = await signingApp(1)
+  const version = async () => (await context.collections.apps.findOne({ app_key: 'shop' }))?.version ?? 0
   const before = await version()
-  await revoke((await s.c.credentials.findOne({ app_key: 'shop', kind }))?._id)
+  await revoke((await context.collections.credentials.findOne({ app_key: 'shop', kind }))?._id)
   expect((await version()) - before).toBe(by)
 })
 
@@ -63,9 +67,9 @@ test('of two keys that are revoked in the same moment one stays', async () => {
 })
 
 test('demanding signatures and revoking the only key in the same moment: one of them is refused', async () => {
-  const { s, ids, demand, live, revoke } = await signingApp(1)
+  const { context, ids, demand, live, revoke } = await signingApp(1)
   const outcomes = await Promise.all([codeOf(demand('1')), codeOf(revoke(ids[0]))])
-  const demanded = (await s.c.apps.findOne({ app_key: 'shop' }))?.require_signature === true
+  const demanded = (await context.collections.apps.findOne({ app_key: 'shop' }))?.require_signature === true
   expect([demanded, await live()]).toEqual(demanded ? [true, 1] : [false, 0])
   expect(outcomes.filter(outcome => outcome === 'done')).toHaveLength(1)
 })
@@ -74,10 +78,10 @@ test.each([
   ['has', (_: string) => undefined, 'done'],
   ['has lost', (secret: string) => createSecrets(`${secret}, changed`), 'app_credential_invalid'],
 ])('a signature of a credential whose encryption key the service %s', async (_, changed, expected) => {
-  const { s, ids, clock, foundation } = await signingApp(0)
-  const { document, shown } = await addCredential(s, systemActor, 'shop', 'hmac')
+  const { context, ids, clock, foundation } = await signingApp(0)
+  const { document, shown } = await addCredential(context, systemActor, 'shop', 'hmac')
   expect(ids).toEqual([])
-  const signer = await findSigner(s, document._id)
+  const signer = await findSigner(context, document._id)
   if (!signer) throw new Error('no such credential')
   const timestamp = String(Math.floor(clock.now().getTime() / 1000))
   const request = {
@@ -89,6 +93,6 @@ test.each([
     body: '',
   }
   const signature = createHmac('sha256', shown).update(canonicalRequest(request)).digest('base64')
-  const service = { ...s, secrets: changed(foundation.config.SESSION_SECRET) ?? s.secrets }
+  const service = { ...context, secrets: changed(foundation.config.SESSION_SECRET) ?? context.secrets }
   expect(await codeOf(checkSignature(service, signer, { ...request, signature }))).toBe(expected)
 })

@@ -1,22 +1,22 @@
 /** Finds apps, plans and feature flags for callers outside of this subject. */
+import { listManagedBy } from '../../platform/managed/managed-records.ts'
 import type { Subscriptions } from '../context.ts'
-import type { AppDoc, PlanDoc, SwitchDoc } from '../store/documents.ts'
+import type { AppDoc, PlanDoc, SwitchDoc } from '../store/models.ts'
 import { findApp } from './store/apps.ts'
-import { plansOfResource, switchesOfResource } from './store/plans-and-flags.ts'
 
 export type { AppDoc }
 
 /** The live app with this key. */
-export function findAppByKey({ c }: Subscriptions, appKey: string): Promise<AppDoc | undefined> {
-  return findApp(c, appKey)
+export function findAppByKey({ collections }: Subscriptions, appKey: string): Promise<AppDoc | undefined> {
+  return findApp(collections, appKey)
 }
 
 /** The plans that the resource with this uid manages, oldest first. */
-export function listPlansOfResource({ c }: Subscriptions, uid: string): Promise<PlanDoc[]> {
-  return plansOfResource(c, uid)
+export function listPlansOfResource({ collections }: Subscriptions, uid: string): Promise<PlanDoc[]> {
+  return listManagedBy(collections.plans, uid)
 }
 
 /** The feature flags that the resource with this uid manages, oldest first. */
-export function listSwitchesOfResource({ c }: Subscriptions, uid: string): Promise<SwitchDoc[]> {
-  return switchesOfResource(c, uid)
+export function listSwitchesOfResource({ collections }: Subscriptions, uid: string): Promise<SwitchDoc[]> {
+  return listManagedBy(collections.switches, uid)
 }

@@ -1,20 +1,26 @@
 /** Plans: created, changed, restored; by administrators, or by the custom resource that manages them. */
 
+import { replaceVersion } from '../../platform/database/models.ts'
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
 import { type ManagedBy, managedText, otherOwner } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import type { PlanDoc, RevisionDoc } from '../store/documents.ts'
+import type { RevisionDoc } from '../store/documents.ts'
+import type { PlanDoc } from '../store/models.ts'
 import { changesOffer, mergePlan, type PlanFields, type PlanSpec } from './rules/plan.ts'
-import { findPlan, findRevision, insertPlan, insertRevision, replacePlan } from './store/plans-and-flags.ts'
+import { findPlan, findRevision, insertRevision } from './store/plans-and-flags.ts'
 
-/** Refuses changes of what a resource manages, naming it; the resource itself and its successor pass. */
+/**
+ * Throws `managed_by_resource`, naming the resource, when another resource manages the record. A recreated resource
+ * with the same namespace and name passes.
+ */
 export function assertUnmanaged(record: { managed_by?: ManagedBy }, by?: ManagedBy): void {
   const owner = otherOwner(record, by)
   if (!owner) return
-  const faults = [{ pointer: '/managed_by', code: 'managed', message: managedText(owner) }]
-  throw new ProblemError('managed_by_resource', undefined, { faults })
+  const errors = [{ pointer: '/managed_by', reason: sentence('field.managed', { resource: managedText(owner) }) }]
+  throw new ProblemError('managed_by_resource', undefined, { errors })
 }
 
 /** Turns the duplicate-key error into `name_taken`. */
@@ -29,15 +35,15 @@ export async function orNameTaken<T>(work: Promise<T>): Promise<T> {
 
 /** Creates a plan. Throws `name_taken`. */
 export async function createPlan(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   appKey: string,
   spec: PlanSpec,
   managedBy?: ManagedBy,
 ): Promise<PlanDoc> {
-  const now = s.clock.now()
+  const now = context.clock.now()
   const plan: PlanDoc = {
-    _id: await s.ids.next('plan'),
+    _id: await context.ids.next('plan'),
     app_key: appKey,
     ...spec,
     version: 1,
@@ -47,9 +53,9 @@ export async function createPlan(
     updated_at: now,
   }
   await orNameTaken(
-    record(s, actor, async session => {
-      await insertPlan(s.c, plan, session)
-      return { result: undefined, deed: deedOf('plan.create', undefined, plan) }
+    record(context, actor, async session => {
+      await context.collections.plans.insertOne(plan, { session })
+      return { result: undefined, event: auditEventOf('plan.create', undefined, plan) }
     }),
   )
   return plan
@@ -58,63 +64,64 @@ export async function createPlan(
 /** A change of a plan by form. */
 export interface PlanUpdate {
   fields: PlanFields
-  /** The version that the form was filled from. */
+  /** The version that the form was loaded from. */
   version?: number | undefined
 }
 
 /** Changes a plan. Throws `plan_not_found`, `managed_by_resource`, `version_conflict`, `name_taken`. */
 export async function updatePlan(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   target: { appKey: string; id: number },
   { fields, version }: PlanUpdate,
 ): Promise<PlanDoc> {
-  const before = await findPlan(s.c, target.appKey, target.id)
+  const before = await findPlan(context.collections, target.appKey, target.id)
   if (!before) throw new ProblemError('plan_not_found')
   assertUnmanaged(before)
   if (version !== undefined && version !== before.version) throw new ProblemError('version_conflict')
-  return putPlan(s, actor, before, { ...before, ...mergePlan(before, fields) }, 'plan.update')
+  return putPlan(context, actor, before, { ...before, ...mergePlan(before, fields) }, 'plan.update')
 }
 
-/** Puts a plan back into a former state. Throws `record_not_found` for an unknown revision. */
+/** Restores a former state of a plan. Throws `record_not_found` for an unknown revision. */
 export async function restorePlan(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   target: { appKey: string; id: number },
   revision: number,
 ): Promise<PlanDoc> {
-  const before = await findPlan(s.c, target.appKey, target.id)
+  const before = await findPlan(context.collections, target.appKey, target.id)
   if (!before) throw new ProblemError('plan_not_found')
   assertUnmanaged(before)
-  const kept = await findRevision(s.c, target.appKey, 'plan', planKey(target.id), revision)
+  const kept = await findRevision(context.collections, target.appKey, 'plan', planKey(target.id), revision)
   if (!kept) throw new ProblemError('record_not_found')
-  return putPlan(s, actor, before, { ...before, ...(kept.document as PlanSpec) }, 'plan.restore')
+  return putPlan(context, actor, before, { ...before, ...(kept.document as PlanSpec) }, 'plan.restore')
 }
 
-/** Stores a plan's new state, with its old one in the history; a changed offer gets a new version. */
+/** Stores the new state of a plan and its old one in the history; a changed offer raises the version. */
 export async function putPlan(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   before: PlanDoc,
   changed: PlanDoc,
   action: string,
 ): Promise<PlanDoc> {
-  const now = s.clock.now()
+  const now = context.clock.now()
   const version = before.version + (changesOffer(before, changed) ? 1 : 0)
   const after: PlanDoc = { ...changed, version, edits: before.edits + 1, updated_at: now }
   return orNameTaken(
-    record(s, actor, async session => {
-      if (!(await replacePlan(s.c, after, session))) throw new ProblemError('version_conflict')
-      await keepRevision(s, actor, before, session)
-      return { result: after, deed: deedOf(action, before, after) }
+    record(context, actor, async session => {
+      if (!(await replaceVersion(context.collections.plans, after, 'edits', session)))
+        throw new ProblemError('version_conflict')
+      await keepRevision(context, actor, before, session)
+      return { result: after, event: auditEventOf(action, before, after) }
     }),
   )
 }
 
-/** Under which name the history of a plan is kept: its id, for names change. */
+/** Key of a plan's history: its id, because names change. */
 export const planKey = (id: number): string => String(id)
 
-async function keepRevision(s: Subscriptions, actor: Actor, plan: PlanDoc, session: Session): Promise<void> {
+async function keepRevision(context: Subscriptions, actor: Actor, plan: PlanDoc, session: Session): Promise<void> {
   const revision: RevisionDoc = {
     _id: `plan/${plan._id}/${plan.edits}`,
     kind: 'plan',
@@ -125,15 +132,15 @@ async function keepRevision(s: Subscriptions, actor: Actor, plan: PlanDoc, sessi
     deleted: false,
     document: specOf(plan),
     by: actor.name,
-    at: s.clock.now(),
+    at: context.clock.now(),
   }
-  await insertRevision(s.c, revision, session)
+  await insertRevision(context.collections, revision, session)
 }
 
 function specOf(plan: PlanDoc): PlanSpec {
   return mergePlan(plan, {})
 }
 
-function deedOf(action: string, before: PlanDoc | undefined, after: PlanDoc) {
+function auditEventOf(action: string, before: PlanDoc | undefined, after: PlanDoc) {
   return { action, appKey: after.app_key, target: { kind: 'plan', id: String(after._id) }, before, after }
 }

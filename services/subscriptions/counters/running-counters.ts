@@ -1,53 +1,58 @@
-/** Running figures: moved behind each write, remembered for a second between the requests that show them. */
+/** Running counters: updated after each write, cached for a second for readers. */
 import type { Subscriptions } from '../context.ts'
 import type { CounterDoc } from '../store/documents.ts'
-import { bump, bumpDay, type DayField, type DayFigures, readCounters, readDays } from './store/counters.ts'
+import { bump, bumpDay, type DayCounts, type DayField, readCounters, readDays } from './store/counters.ts'
 
-/** What a write moves: figures of the app, and of this day. */
+/** Increments of the app's counters, and of the counters of the current day. */
 export interface Moved {
   counters?: Record<string, number>
   today?: Partial<Record<DayField, number>>
 }
 
-/** Moves running figures of an app. */
-export async function moveFigures(
-  s: Subscriptions,
+/** Adds to the running counters of an app. */
+export async function addToCounters(
+  context: Subscriptions,
   appKey: string,
   { counters = {}, today = {} }: Moved,
 ): Promise<void> {
-  await Promise.all([bump(s.c, appKey, counters), bumpDay(s.c, appKey, s.zone.day(s.clock.now()), today)])
-  forgetFigures(s)
+  await Promise.all([
+    bump(context.collections, appKey, counters),
+    bumpDay(context.collections, appKey, context.zone.day(context.clock.now()), today),
+  ])
+  forgetCounters(context)
 }
 
-/** After a change in this process: who asks next sees it. */
-export function forgetFigures({ memory }: Pick<Subscriptions, 'memory'>): void {
+/** Clears the cached counters after a change in this process, so that the next reader sees it. */
+export function forgetCounters({ memory }: Pick<Subscriptions, 'memory'>): void {
   memory.counters.clear()
   memory.today.clear()
   memory.totals.clear()
   memory.planNames.clear()
 }
 
-/** The running figures of several apps as one. */
-export function countersOf(s: Subscriptions, appKeys: readonly string[]): Promise<CounterDoc> {
-  return s.memory.counters.get(appKeys.join(' '), () => readCounters(s.c, appKeys))
+/** The sum of the running counters of several apps. */
+export function countersOf(context: Subscriptions, appKeys: readonly string[]): Promise<CounterDoc> {
+  return context.memory.counters.get(appKeys.join(' '), () => readCounters(context.collections, appKeys))
 }
 
-/** Figures of days of which some are not over. */
+/** Counters of days of which some are not over. */
 export function openDaysOf(
-  s: Subscriptions,
+  context: Subscriptions,
   appKeys: readonly string[],
   first: string,
   last: string,
-): Promise<Map<string, DayFigures>> {
-  return s.memory.today.get(`${first} ${last} ${appKeys.join(' ')}`, () => readDays(s.c, appKeys, first, last))
+): Promise<Map<string, DayCounts>> {
+  return context.memory.today.get(`${first} ${last} ${appKeys.join(' ')}`, () =>
+    readDays(context.collections, appKeys, first, last),
+  )
 }
 
-/** A total over apps; `what` names what `count` counts. */
+/** A total over apps, cached under `what`. */
 export function totalOf(
-  s: Subscriptions,
+  context: Subscriptions,
   appKeys: readonly string[],
   what: string,
   count: () => Promise<number>,
 ): Promise<number> {
-  return s.memory.totals.get(`${what} ${appKeys.join(' ')}`, count)
+  return context.memory.totals.get(`${what} ${appKeys.join(' ')}`, count)
 }

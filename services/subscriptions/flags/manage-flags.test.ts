@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
-import { applySwitch, withdrawSwitches } from '../kubernetes/declare-resources.ts'
+import { declareSwitch, withdrawSwitches } from '../kubernetes/declare-switch.ts'
 import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from './manage-flags.ts'
 import { NEW_SWITCH } from './rules/flag-spec.ts'
 
@@ -9,22 +9,24 @@ const at = { appKey: 'shop', name: 'dark' }
 const by = { kind: 'FeatureSwitch', namespace: 'shop', name: 'dark', uid: 'uid-1' }
 
 async function withApp() {
-  const half = await openSubscriptionsModule()
-  await half.giveApp('shop')
-  const { s } = half
+  const subscriptions = await openSubscriptionsModule()
+  await subscriptions.giveApp('shop')
+  const { context } = subscriptions
   return {
-    ...half,
-    create: () => createSwitch(s, systemActor, at, NEW_SWITCH),
-    set: (value: string) => updateSwitch(s, systemActor, at, { value }),
-    remove: () => deleteSwitch(s, systemActor, at),
-    restore: (revision: number) => restoreSwitch(s, systemActor, at, revision),
+    ...subscriptions,
+    create: () => createSwitch(context, systemActor, at, NEW_SWITCH),
+    set: (value: string) => updateSwitch(context, systemActor, at, { value }),
+    remove: () => deleteSwitch(context, systemActor, at),
+    restore: (revision: number) => restoreSwitch(context, systemActor, at, revision),
     revisions: async () =>
-      (await s.c.revisions.find({ name: 'dark' }).sort({ revision: 1 }).toArray()).map(({ revision }) => revision),
+      (await context.collections.revisions.find({ name: 'dark' }).sort({ revision: 1 }).toArray()).map(
+        ({ revision }) => revision,
+      ),
   }
 }
 
 describe('a removed switch', () => {
-  test.each([1, 2, 3])('comes back in its state %i, and goes on from there as any other', async revision => {
+  test.each([1, 2, 3])('is restored to state %i and continues like any other', async revision => {
     const { create, set, remove, restore, revisions } = await withApp()
     const made = await create()
     await set('1')
@@ -39,7 +41,7 @@ describe('a removed switch', () => {
   })
 
   test('comes back once, also when two restore it in the same moment', async () => {
-    const { create, remove, restore, s } = await withApp()
+    const { create, remove, restore, context } = await withApp()
     await create()
     await remove()
     const outcomes = await Promise.allSettled([restore(1), restore(1)])
@@ -47,14 +49,14 @@ describe('a removed switch', () => {
     for (const outcome of outcomes)
       if (outcome.status === 'rejected')
         expect(['name_taken', 'version_conflict']).toContain((outcome.reason as { code: string }).code)
-    expect(await s.c.switches.countDocuments({ name: 'dark' })).toBe(1)
+    expect(await context.collections.switches.countDocuments({ name: 'dark' })).toBe(1)
   })
 
   test('that a resource had managed belongs to the administrators for good, whichever state is restored', async () => {
-    const { s, restore, set } = await withApp()
-    await applySwitch(s, by, at, { type: 'boolean', value: '1' })
-    await applySwitch(s, by, at, { type: 'boolean', value: '0' })
-    await withdrawSwitches(s, by, 'Delete')
+    const { context, restore, set } = await withApp()
+    await declareSwitch(context, by, at, { type: 'boolean', value: '1' })
+    await declareSwitch(context, by, at, { type: 'boolean', value: '0' })
+    await withdrawSwitches(context, by, 'Delete')
     for (const revision of [2, 1]) {
       const back = await restore(revision)
       expect(back).not.toHaveProperty('managed_by')

@@ -1,4 +1,4 @@
-/** The application of port 3026. */
+/** The application of port 3026 (ADMIN_PORT). */
 import type { Duplex } from 'node:stream'
 import cors from '@koa/cors'
 import type Koa from 'koa'
@@ -7,19 +7,21 @@ import { watchForwarding } from '../../platform/http/untrusted-proxy.ts'
 import { createWeb, type WebOptions } from '../../platform/http/web-app.ts'
 import { problems } from '../../platform/problems.ts'
 import type { Config } from '../../platform/process/config.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import type { MaySendFrom } from '../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../context.ts'
 import { mountOfrep } from '../flags/http/ofrep.ts'
 import { mountNotices } from '../payments/http/payment-notices.ts'
 import { mountUnsubscribe } from '../reminders/http/unsubscribe-page.ts'
 import { UNSUBSCRIBE_PATH } from '../reminders/unsubscribe-link.ts'
+import { renderIn } from '../rules/language.ts'
 import { adminRouter, dispatch } from './admin-routes.ts'
 import { mountOpenApi } from './openapi.ts'
 import { mountServerApi } from './server-api.ts'
 import { envelopeErrors } from './shared/envelope.ts'
 import { createRates } from './shared/rate-limits.ts'
 
-/** What the application needs. */
+/** Dependencies of {@link createAdminApi}. */
 export interface AdminApiOptions extends Pick<WebOptions, 'readiness' | 'warning'> {
   config: Config
   subscriptions: Subscriptions
@@ -27,43 +29,44 @@ export interface AdminApiOptions extends Pick<WebOptions, 'readiness' | 'warning
 }
 
 /**
- * Builds it. Everything answers envelopes, except switch evaluation, notices, the page that ends reminders, and the
- * document of the API.
+ * Creates the application. All responses are envelopes, except those of switch evaluation, payment notices, the
+ * unsubscribe page and the OpenAPI document.
  */
-export function createAdminApi({ config, subscriptions: s, maySendFrom, readiness, warning }: AdminApiOptions): Koa {
+export function createAdminApi({ config, subscriptions, maySendFrom, readiness, warning }: AdminApiOptions): Koa {
   const app = createWeb({
     readiness,
     warning,
-    log: s.log,
-    metrics: s.metrics,
+    log: subscriptions.log,
+    metrics: subscriptions.metrics,
     trustedProxies: config.TRUSTED_PROXIES,
-    onUntrustedForwarding: watchForwarding(s),
+    onUntrustedForwarding: watchForwarding(subscriptions),
     secretPaths: [UNSUBSCRIBE_PATH],
   })
   app.use(securityHeaders(config.ADMIN_BASE_URL ?? config.APP_BASE_URL))
-  app.use(envelopeErrors(s))
+  app.use(envelopeErrors(subscriptions))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(s, config), maySendFrom })
+  const { router, deps } = adminRouter({ subscriptions, rates: createRates(subscriptions, config), maySendFrom })
   mountServerApi(router, deps)
   mountOfrep(router, deps)
-  mountNotices(router, s)
-  mountUnsubscribe(router, s)
+  mountNotices(router, subscriptions)
+  mountUnsubscribe(router, subscriptions)
   mountOpenApi(router, config)
   const serve = dispatch(router)
   app.use(async context => serve(context))
   return app
 }
 
-/** Answers what is no HTTP at all: no handler sees it, and yet the answer is an envelope. */
+/** Replies to malformed HTTP, which no handler sees, with an envelope as well. */
 export function answerNonsense(socket: Duplex): void {
   if (!socket.writable) return
-  const { envelope, zh } = problems.invalid_request
-  const body = JSON.stringify({ code: envelope, message: zh, data: {} })
+  const { envelope } = problems.invalid_request
+  const message = renderIn('zh', sentence('problem.invalid_request'))
+  const body = JSON.stringify({ code: envelope, message, data: {} })
   const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`
   socket.end(head + body)
 }
 
-/** Lets pages of other origins call the API. */
+/** Allows pages of other origins to call the API (CORS). */
 function crossOrigin(origins: readonly string[]) {
   return cors({
     origin: context => (origins.includes(context.get('origin')) ? context.get('origin') : ''),

@@ -1,4 +1,4 @@
-/** Puts the Subscription Administration API onto an application: on its own port, or below a path of the panel. */
+/** Mounts the Subscription Administration API on an application: on its own port, or below a path of the panel. */
 import type Koa from 'koa'
 import { createRouter, methodsAt, refuseMethod, type WebContext } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
@@ -14,26 +14,32 @@ import { mountAdmins, mountLogin } from '../people/http/admins.ts'
 import { mountUsers } from '../people/http/end-users.ts'
 import { adminOfAccount, readSession } from '../people/manage-admins.ts'
 import { mountWebhooks } from '../webhooks/http/webhooks.ts'
-import { createAppDoor } from './shared/authenticate-app.ts'
+import { createAppAuthenticator } from './shared/authenticate-app.ts'
 import type { Authenticate, HttpDeps } from './shared/bind.ts'
 import { envelopeErrors } from './shared/envelope.ts'
 import type { Rates } from './shared/rate-limits.ts'
 
-/** What the router needs. */
+/** Dependencies of the router. */
 export interface MountDeps {
   subscriptions: Subscriptions
   rates: Rates
   maySendFrom: MaySendFrom
   /**
-   * Finds the panel account of a request, for the mount below the panel; throws a problem when there is none. Without
-   * it the header `token` decides, and login and logout exist.
+   * Finds the panel account of a request, for the mount below the panel; throws a problem when there is none. Absent:
+   * the header `token` authenticates, and login and logout are mounted.
    */
   accountOf?: (context: WebContext) => Promise<string>
 }
 
-/** The operations of administrators, all that the panel's origin has. */
-export function adminRouter({ subscriptions: s, rates, maySendFrom, accountOf }: MountDeps) {
-  const deps: HttpDeps = { s, rates, authenticate: authenticator(s, accountOf), door: createAppDoor(s), maySendFrom }
+/** The operations of administrators: everything that the panel's origin serves. */
+export function adminRouter({ subscriptions: context, rates, maySendFrom, accountOf }: MountDeps) {
+  const deps: HttpDeps = {
+    subscriptions: context,
+    rates,
+    authenticate: authenticator(context, accountOf),
+    appAuthenticator: createAppAuthenticator(context),
+    maySendFrom,
+  }
   const router = createRouter()
   if (!accountOf) mountLogin(router, deps)
   mountAdmins(router, deps)
@@ -49,18 +55,19 @@ export function adminRouter({ subscriptions: s, rates, maySendFrom, accountOf }:
   return { router, deps }
 }
 
-function authenticator(s: Subscriptions, accountOf: MountDeps['accountOf']): Authenticate {
-  if (accountOf) return async context => ({ admin: await adminOfAccount(s, await accountOf(context)), token: '' })
+function authenticator(subscriptions: Subscriptions, accountOf: MountDeps['accountOf']): Authenticate {
+  if (accountOf)
+    return async context => ({ admin: await adminOfAccount(subscriptions, await accountOf(context)), token: '' })
   return async context => {
     const token = context.get('token')
     if (token === '') throw new ProblemError('session_missing')
-    return { admin: await readSession(s, token), token }
+    return { admin: await readSession(subscriptions, token), token }
   }
 }
 
 /**
- * Mounts the operations of administrators at `prefix` (such as `/subscription-api`) of an application that serves
- * other things as well. Everything below the prefix answers envelopes.
+ * Mounts the operations of administrators at `prefix` (such as `/subscription-api`) of an application that serves other
+ * paths too. All responses below the prefix are envelopes.
  */
 export function mountSubscriptions(app: Koa, prefix: string, deps: MountDeps): void {
   const { router } = adminRouter(deps)
@@ -76,7 +83,7 @@ export function mountSubscriptions(app: Koa, prefix: string, deps: MountDeps): v
   })
 }
 
-/** Runs a router; where nothing matches, 404 or 405. */
+/** Runs a router; returns 404 or 405 where no route matches. */
 export function dispatch(router: ReturnType<typeof createRouter>) {
   const routes = router.routes()
   return async (context: WebContext): Promise<void> => {

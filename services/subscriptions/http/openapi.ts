@@ -1,4 +1,4 @@
-/** The document of this API, generated from the contracts, at `/openapi.json`. */
+/** The OpenAPI document of this API, generated from the contracts, at `/openapi.json`. */
 import type Router from '@koa/router'
 import { z } from 'zod'
 import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
@@ -16,12 +16,12 @@ import { IDEMPOTENCY_KEY } from './shared/idempotency.ts'
 /** An operation of this API or of OFREP. */
 type AnyAccess = Access | { kind: 'key' }
 
-/** Every operation in an envelope. */
+/** All operations whose responses are envelopes. */
 export const operations: readonly AnyEndpoint<Access>[] = [contract, apps, server].flatMap(module =>
   operationsOf<Access>(module),
 )
 
-/** Puts the document on the router. */
+/** Mounts the document. */
 export function mountOpenApi(router: Router, config: Pick<Config, 'ADMIN_BASE_URL'>): void {
   const document = JSON.stringify(openApiDocument(config.ADMIN_BASE_URL))
   router.get('/openapi.json', async context => {
@@ -92,7 +92,7 @@ const languageHeaders = {
 }
 const idempotencyHeaders = idempotencyHeader(IDEMPOTENCY_KEY, 'changes nothing')
 
-/** Adds the headers that every operation reads, or every write. */
+/** Adds the headers that all operations, or all writes, read. */
 function withHeaders(operation: AnyEndpoint<Access>): AnyEndpoint<Access> {
   const { access, method, headers } = operation
   const isWrite = access.kind !== 'open' && (method === 'POST' || method === 'PUT')
@@ -119,8 +119,14 @@ const refusal = {
         type: 'array',
         items: {
           type: 'object',
-          properties: { field: { type: 'string' }, rule: { type: 'string' }, message: { type: 'string' } },
-          required: ['field', 'rule', 'message'],
+          properties: {
+            field: { type: 'string' },
+            rule: { type: 'string' },
+            code: { type: 'string', description: 'More precise than the rule.' },
+            params: { type: 'string', description: 'The values in the message as the text of a JSON object.' },
+            message: { type: 'string', description: 'In the language of the answer.' },
+          },
+          required: ['field', 'rule', 'code', 'message'],
         },
       },
     },

@@ -1,21 +1,24 @@
 /** The server API for the apps' own back ends, with its schemas. */
+
 import { z } from 'zod'
 import { endpoint } from '../../platform/http/endpoint.ts'
+import { reason } from '../../platform/sentences/issue-reason.ts'
+import { subscriptionRecord } from '../lifecycle/http/subscription-schemas.ts'
+import { userRecord } from '../people/http/end-user-schemas.ts'
 import { hasIdentity, IDENTITIES, identityFields, profileFields } from '../rules/end-user.ts'
-import { flag, id, integer, money, pathId, text } from '../rules/field-schemas.ts'
+import { flag, id, integer, money, text } from '../rules/field-schemas.ts'
 import { APP } from './shared/access.ts'
-import * as wire from './shared/record-schemas.ts'
+import { params } from './shared/contract-fields.ts'
 
-const params = z.object({ id: pathId })
 const who = { user_id: id.optional(), ...identityFields }
 const named = <T extends { user_id?: number | undefined } & Parameters<typeof hasIdentity>[0]>(given: T) =>
   given.user_id !== undefined || hasIdentity(given)
 const METHOD = /^[a-z][a-z0-9_]*$/
 const method = text(1, 32)
-  .refine(value => METHOD.test(value), 'format')
+  .refine(value => METHOD.test(value), reason('field.format'))
   .meta({ pattern: METHOD.source })
 const ORDER = /^[A-Za-z0-9_-]+$/
-// What the refinements ask, as JSON Schema: conditions do not disturb generated types.
+// The refinements as JSON Schema: conditions do not affect generated types.
 const has = (...names: string[]) => ({
   properties: Object.fromEntries(names.map(name => [name, {}])),
   required: names,
@@ -41,15 +44,15 @@ export const upsertUserOperation = endpoint({
     .object({
       ...identityFields,
       ...profileFields,
-      /** Whether the user wants mail before a subscription ends; absent: as it is. */
+      /** Whether the user receives mail before a subscription ends; absent: unchanged. */
       reminder_mail: flag.optional(),
       login_ip: z.union([z.ipv4(), z.ipv6()]).optional(),
     })
-    .refine(hasIdentity, 'identity')
+    .refine(hasIdentity, reason('field.identity'))
     .meta({ if: hasAnIdentity, else: has('openid') }),
-  response: wire.user.extend({ created: z.boolean() }),
+  response: userRecord.extend({ created: z.boolean() }),
 })
-/** Marks a user for deletion or takes that back. */
+/** Marks a user for deletion, or withdraws the mark. */
 export const requestDeletion = endpoint({
   operationId: 'requestUserDeletion',
   tag: 'Server',
@@ -66,7 +69,7 @@ export const requestDeletion = endpoint({
       z.literal(2).transform(() => '2' as const),
     ]),
   }),
-  response: wire.user,
+  response: userRecord,
 })
 /** Opens an order. */
 export const openOrderOperation = endpoint({
@@ -82,21 +85,21 @@ export const openOrderOperation = endpoint({
       plan_id: id,
       payment_method: z.enum(['alipay', 'wechat', 'huawei']),
       out_trade_no: text(1, 64)
-        .refine(value => ORDER.test(value), 'format')
+        .refine(value => ORDER.test(value), reason('field.format'))
         .meta({ pattern: ORDER.source }),
       auto_renew: flag.default('0'),
     })
-    .refine(named, 'user')
+    .refine(named, reason('field.user'))
     .meta(NAMED),
   response: z.object({
     out_trade_no: z.string(),
     amount: z.string(),
     status: z.string(),
     repeated: z.boolean(),
-    subscription: wire.subscription,
+    subscription: subscriptionRecord,
   }),
 })
-/** Books a payment that the app has checked itself, or starts a trial. */
+/** Books a payment that the app has verified, or starts a trial. */
 export const subscribeOperation = endpoint({
   operationId: 'subscribe',
   tag: 'Server',
@@ -115,13 +118,13 @@ export const subscribeOperation = endpoint({
       auto_renew: flag.optional(),
       client_ref: text(1, 64).optional(),
     })
-    .refine(named, 'user')
+    .refine(named, reason('field.user'))
     .refine(body => body.payment_id !== undefined || body.payment_method === 'trial', {
       path: ['payment_id'],
-      message: 'required',
+      message: reason('field.required'),
     })
     .meta(PAID),
-  response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
+  response: z.object({ subscription: subscriptionRecord, repeated: z.boolean() }),
 })
 /** Prolongs one subscription. */
 export const renewOperation = endpoint({
@@ -138,7 +141,7 @@ export const renewOperation = endpoint({
     amount: money.optional(),
     client_ref: text(1, 64).optional(),
   }),
-  response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
+  response: z.object({ subscription: subscriptionRecord, repeated: z.boolean() }),
 })
 /** Cancels one subscription. */
 export const cancelOperation = endpoint({
@@ -150,7 +153,7 @@ export const cancelOperation = endpoint({
   access: APP,
   params,
   body: z.object({ at: z.enum(['now', 'period_end']).default('period_end') }),
-  response: wire.subscription,
+  response: subscriptionRecord,
 })
 /** Books a refund. */
 export const refundOperation = endpoint({
@@ -162,9 +165,9 @@ export const refundOperation = endpoint({
   access: APP,
   params,
   body: z.object({ refund_id: text(1, 128), amount: money.optional(), revoke: flag.default('0') }),
-  response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
+  response: z.object({ subscription: subscriptionRecord, repeated: z.boolean() }),
 })
-/** What a user may use. */
+/** The access of a user now. */
 export const entitlementOperation = endpoint({
   operationId: 'getEntitlement',
   tag: 'Server',
@@ -175,7 +178,7 @@ export const entitlementOperation = endpoint({
   headers: z.object({ 'If-None-Match': z.string().optional().describe('ETag of an earlier answer.') }),
   notModified: true,
   responseHeaders: { ETag: { description: 'Tag of this answer.', schema: { type: 'string' }, required: true } },
-  query: z.object(who).refine(named, 'user'),
+  query: z.object(who).refine(named, reason('field.user')),
   response: z.object({
     user_id: z.string(),
     active: z.boolean(),
@@ -186,7 +189,7 @@ export const entitlementOperation = endpoint({
     expires_at: z.string(),
   }),
 })
-/** Purchases that a device kept. */
+/** Restores purchases stored on a device. */
 export const localSync = endpoint({
   operationId: 'syncPurchases',
   tag: 'Server',
@@ -205,7 +208,7 @@ export const localSync = endpoint({
             start_date: seconds,
             end_date: integer(0, 99_999_999_999),
           })
-          .refine(named, 'user')
+          .refine(named, reason('field.user'))
           .meta(NAMED),
       )
       .min(1)

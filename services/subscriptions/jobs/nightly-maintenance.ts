@@ -1,4 +1,4 @@
-/** Keeps the running figures true: the nightly repair, the opening figures of a month, and what is to be forgotten. */
+/** Nightly maintenance: repair of the running counters, the opening counts of a month, and removal of expired data. */
 
 import { DAY_MS } from '../../platform/durations.ts'
 import { record } from '../audit/record-change.ts'
@@ -7,43 +7,47 @@ import { dropDeletedRevisions } from '../catalogue/store/plans-and-flags.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
 import { eraseRequested } from '../people/manage-end-users.ts'
 import { addDays, monthStart } from '../rules/time-zone.ts'
-import type { AppDoc } from '../store/documents.ts'
+import type { AppDoc } from '../store/models.ts'
 import { purgeApp, repairCounters, repairDay, writeOpening } from './store/repair-and-purge.ts'
 
-/** Deleted apps and switches can be brought back for so long. */
+/** Deleted apps and switches can be restored for this time. */
 const KEEP_MS = 30 * DAY_MS
 
-/** Counts yesterday and all running figures anew, app by app. */
-export async function repairFigures(s: Subscriptions, signal: AbortSignal): Promise<void> {
-  const yesterday = addDays(s.zone.day(s.clock.now()), -1)
-  for (const appKey of await liveAppKeys(s.c)) {
+/** Recounts yesterday and all running counters, app by app. */
+export async function repairAllCounters(context: Subscriptions, signal: AbortSignal): Promise<void> {
+  const yesterday = addDays(context.zone.day(context.clock.now()), -1)
+  for (const appKey of await liveAppKeys(context.collections)) {
     if (signal.aborted) return
-    await repairCounters(s.c, appKey)
-    const range = { day: yesterday, from: s.zone.startOf(yesterday), to: s.zone.startOf(addDays(yesterday, 1)) }
-    await repairDay(s.c, appKey, range)
+    await repairCounters(context.collections, appKey)
+    const range = {
+      day: yesterday,
+      from: context.zone.startOf(yesterday),
+      to: context.zone.startOf(addDays(yesterday, 1)),
+    }
+    await repairDay(context.collections, appKey, range)
   }
 }
 
-/** Writes, once a month, how many timed subscriptions the month began with: what churn is measured by. */
-export async function openMonth(s: Subscriptions): Promise<void> {
-  const first = monthStart(s.zone.day(s.clock.now()))
-  for (const appKey of await liveAppKeys(s.c)) await writeOpening(s.c, appKey, first)
+/** Stores, once a month, the number of timed subscriptions at its start: the base of the churn rate. */
+export async function openMonth(context: Subscriptions): Promise<void> {
+  const first = monthStart(context.zone.day(context.clock.now()))
+  for (const appKey of await liveAppKeys(context.collections)) await writeOpening(context.collections, appKey, first)
 }
 
 /** Erases users who asked for it, data of apps deleted 30 days ago, and the history of switches deleted then. */
-export async function purge(s: Subscriptions): Promise<void> {
-  const now = s.clock.now()
+export async function purge(context: Subscriptions): Promise<void> {
+  const now = context.clock.now()
   const before = new Date(now.getTime() - KEEP_MS)
-  await eraseRequested(s, systemActor)
-  for (const app of await appsToPurge(s.c, before)) await emptyApp(s, app)
-  await dropDeletedRevisions(s.c, before)
+  await eraseRequested(context, systemActor)
+  for (const app of await appsToPurge(context.collections, before)) await emptyApp(context, app)
+  await dropDeletedRevisions(context.collections, before)
 }
 
-/** Who dies in between leaves an app without its mark, and the next night empties it again. */
-async function emptyApp(s: Subscriptions, { _id, app_key: appKey }: AppDoc): Promise<void> {
-  await purgeApp(s.c, appKey)
-  await record(s, systemActor, async session => {
-    await markPurged(s.c, appKey, s.clock.now(), session)
-    return { result: undefined, deed: { action: 'app.purge', appKey, target: { kind: 'app', id: String(_id) } } }
+/** When a worker stops between the two writes, the app has no mark and is emptied again the next night. */
+async function emptyApp(context: Subscriptions, { _id, app_key: appKey }: AppDoc): Promise<void> {
+  await purgeApp(context.collections, appKey)
+  await record(context, systemActor, async session => {
+    await markPurged(context.collections, appKey, context.clock.now(), session)
+    return { result: undefined, event: { action: 'app.purge', appKey, target: { kind: 'app', id: String(_id) } } }
   })
 }

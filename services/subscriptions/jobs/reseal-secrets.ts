@@ -1,21 +1,27 @@
-/** What the subscription half keeps sealed: HMAC secrets of apps, secret settings of payment channels, secrets of webhooks. */
+/**
+ * Sealed values of the subscription module: HMAC secrets of apps, secret settings of payment channels, secrets of
+ * webhooks.
+ */
 import { reseal } from '../../platform/security/reseal.ts'
 import { placeOf } from '../catalogue/app-credentials.ts'
 import type { Subscriptions } from '../context.ts'
 import { webhookPlace } from '../webhooks/manage-webhooks.ts'
 
-/** Seals all of it with the current secret; resolves to how many values were stale. */
-export async function resealSubscriptions({ c, secrets }: Pick<Subscriptions, 'c' | 'secrets'>): Promise<number> {
-  const apps = await reseal(c.credentials, secrets, ({ _id, ...kept }) =>
+/** Seals all values with the current secret; resolves to how many were sealed with an older one. */
+export async function resealSubscriptions({
+  collections,
+  secrets,
+}: Pick<Subscriptions, 'collections' | 'secrets'>): Promise<number> {
+  const apps = await reseal(collections.credentials, secrets, ({ _id, ...kept }) =>
     (['sealed', 'undelivered'] as const).flatMap(path => {
       const sealed = kept[path]
       return sealed ? [{ path, sealed, purpose: 'app-secret' as const, place: placeOf(_id) }] : []
     }),
   )
-  const channels = await reseal(c.channels, secrets, ({ _id, sealed }) =>
+  const channels = await reseal(collections.channels, secrets, ({ _id, sealed }) =>
     sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: _id }] : [],
   )
-  const webhooks = await reseal(c.webhooks, secrets, ({ _id, sealed }) => [
+  const webhooks = await reseal(collections.webhooks, secrets, ({ _id, sealed }) => [
     { path: 'sealed', sealed, purpose: 'app-secret', place: webhookPlace(_id) },
   ])
   return apps + channels + webhooks

@@ -12,24 +12,18 @@ import { openSubscriptions, type Subscriptions, systemActor } from '../context.t
 import { deleteSwitch, updateSwitch } from '../flags/manage-flags.ts'
 import { resealSubscriptions } from '../jobs/reseal-secrets.ts'
 import { subscriptionCollections } from '../store/collections.ts'
-import {
-  applyApp,
-  applyPlan,
-  applySwitch,
-  appSecretDelivered,
-  appSecretFor,
-  operatorActor,
-  withdrawApp,
-  withdrawPlans,
-  withdrawSwitches,
-} from './declare-resources.ts'
+import { appSecretDelivered, appSecretFor } from './app-secrets.ts'
+import { declareApp, withdrawApp } from './declare-app.ts'
+import { declarePlan, withdrawPlans } from './declare-plan.ts'
+import { declareSwitch, withdrawSwitches } from './declare-switch.ts'
+import { operatorActor } from './declared-record.ts'
 
 let mongo: TestDatabase
-let s: Subscriptions
+let context: Subscriptions
 beforeAll(async () => {
   mongo = await freshDatabase()
   await ensureIndexes(mongo.db, subscriptionCollections)
-  s = openSubscriptions(testFoundation(mongo))
+  context = openSubscriptions(testFoundation(mongo))
 })
 afterAll(() => mongo.stop())
 
@@ -39,80 +33,87 @@ const plan = mergePlan(undefined, { name: 'Gold', price: 990, duration: 30, feat
 
 describe('an app', () => {
   test('is created with credentials, then unchanged, then updated; another resource is refused', async () => {
-    const first = await applyApp(s, by('a'), 'shop', spec)
+    const first = await declareApp(context, by('a'), 'shop', spec)
     expect(first.outcome).toBe('created')
-    const again = await applyApp(s, by('a'), 'shop', spec)
+    const again = await declareApp(context, by('a'), 'shop', spec)
     expect(again).toMatchObject({ outcome: 'unchanged', publishableKey: first.publishableKey })
-    expect((await applyApp(s, by('a'), 'shop', { ...spec, status: '0' })).outcome).toBe('updated')
-    await expect(applyApp(s, by('b'), 'shop', spec)).rejects.toMatchObject({ code: 'managed_by_resource' })
+    expect((await declareApp(context, by('a'), 'shop', { ...spec, status: '0' })).outcome).toBe('updated')
+    await expect(declareApp(context, by('b'), 'shop', spec)).rejects.toMatchObject({ code: 'managed_by_resource' })
   })
 
   test('has a signing key before it must sign, and the newer of two', async () => {
-    const { app, signingKey } = await applyApp(s, by('sign'), 'sign', {
+    const { app, signingKey } = await declareApp(context, by('sign'), 'sign', {
       ...spec,
       app_name: 'Sign',
       require_signature: true,
     })
     expect(app.require_signature).toBe(true)
-    const [stored] = await s.c.credentials.find({ app_key: 'sign', kind: 'hmac' }).toArray()
+    const [stored] = await context.collections.credentials.find({ app_key: 'sign', kind: 'hmac' }).lean()
     expect(stored).toMatchObject({ _id: signingKey.id, managed_by: by('sign') })
-    expect(stored && keptSecretOf(s, stored)).toBe(signingKey.secret)
-    const again = () => applyApp(s, by('sign'), 'sign', { ...spec, app_name: 'Sign', require_signature: true })
+    expect(stored && keptSecretOf(context, stored)).toBe(signingKey.secret)
+    const again = () => declareApp(context, by('sign'), 'sign', { ...spec, app_name: 'Sign', require_signature: true })
     expect(await again()).toMatchObject({ outcome: 'unchanged', signingKey })
-    const second = await addCredential(s, systemActor, 'sign', 'hmac')
+    const second = await addCredential(context, systemActor, 'sign', 'hmac')
     expect((await again()).signingKey).toEqual({ id: second.document._id, secret: second.shown })
-    await revokeCredential(s, systemActor, 'sign', second.document._id)
+    await revokeCredential(context, systemActor, 'sign', second.document._id)
     expect((await again()).signingKey).toEqual(signingKey)
-    const last = revokeCredential(s, systemActor, 'sign', signingKey.id)
+    const last = revokeCredential(context, systemActor, 'sign', signingKey.id)
     await expect(last).rejects.toMatchObject({ code: 'transition_refused' })
-    // Where it is gone all the same, there is a new one.
-    await s.c.credentials.updateOne({ _id: signingKey.id }, { $set: { revoked_at: s.clock.now() } })
+    // If it is missing, a new one is created.
+    await context.collections.credentials.updateOne(
+      { _id: signingKey.id },
+      { $set: { revoked_at: context.clock.now() } },
+    )
     const { signingKey: third } = await again()
     expect([signingKey.id, second.document._id]).not.toContain(third.id)
   })
 
-  test('is sent from what its resource says, and from nothing else once that says nothing', async () => {
+  test('is sent from the sender of its resource, and from the default once the resource has none', async () => {
     const declared = { ...spec, app_name: 'Sender', mail_from: 'notice@shop.example' }
-    expect((await applyApp(s, by('sender'), 'sender', declared)).app.mail_from).toBe('notice@shop.example')
-    const without = await applyApp(s, by('sender'), 'sender', { ...declared, mail_from: '' })
+    expect((await declareApp(context, by('sender'), 'sender', declared)).app.mail_from).toBe('notice@shop.example')
+    const without = await declareApp(context, by('sender'), 'sender', { ...declared, mail_from: '' })
     expect(without.outcome).toBe('updated')
-    expect(await findApp(s.c, 'sender')).not.toHaveProperty('mail_from')
-    expect((await applyApp(s, by('sender'), 'sender', { ...declared, mail_from: '' })).outcome).toBe('unchanged')
+    expect(await findApp(context.collections, 'sender')).not.toHaveProperty('mail_from')
+    expect((await declareApp(context, by('sender'), 'sender', { ...declared, mail_from: '' })).outcome).toBe(
+      'unchanged',
+    )
   })
 
   describe('its secret', () => {
     const anApp = async (name: string) => {
-      await applyApp(s, by(name), name, { ...spec, app_name: name })
-      return (held?: string) => appSecretFor(s, by(name), name, held)
+      await declareApp(context, by(name), name, { ...spec, app_name: name })
+      return (held?: string) => appSecretFor(context, by(name), name, held)
     }
     const live = (app_key: string) =>
-      s.c.credentials.countDocuments({ app_key, kind: 'secret', revoked_at: { $exists: false } })
+      context.collections.credentials.countDocuments({ app_key, kind: 'secret', revoked_at: { $exists: false } })
 
-    test('is one and the same until it lies in its Secret; then nobody else has it', async () => {
+    test('stays the same until its Secret holds it; then only the Secret has it', async () => {
       const secretFor = await anApp('once')
       const first = await secretFor()
-      expect(await checkKey(s, first)).toMatchObject({ app_key: 'once', kind: 'secret' })
+      expect(await checkKey(context, first)).toMatchObject({ app_key: 'once', kind: 'secret' })
       expect([await secretFor(), await secretFor('ask_garbage')]).toEqual([first, first])
       expect(await live('once')).toBe(1)
-      await appSecretDelivered(s, 'once')
-      expect(await s.c.credentials.findOne({ app_key: 'once', kind: 'secret' })).not.toHaveProperty('undelivered')
+      await appSecretDelivered(context, 'once')
+      expect(
+        await context.collections.credentials.findOne({ app_key: 'once', kind: 'secret' }).lean(),
+      ).not.toHaveProperty('undelivered')
       expect(await secretFor(first)).toBe(first)
-      expect(await checkKey(s, first)).toBeDefined()
+      expect(await checkKey(context, first)).toBeDefined()
     })
 
-    test('that was lost is made anew once, however often it cannot be written; the one before works on', async () => {
+    test('that was lost is created once, however often it cannot be written; the one before stays valid', async () => {
       const secretFor = await anApp('lost')
       const first = await secretFor()
-      await appSecretDelivered(s, 'lost')
+      await appSecretDelivered(context, 'lost')
       const second = await secretFor()
       expect(second).not.toBe(first)
       for (let tries = 0; tries < 3; tries++) expect(await secretFor()).toBe(second)
-      expect([await checkKey(s, first), await checkKey(s, second)]).not.toContain(undefined)
-      await appSecretDelivered(s, 'lost')
+      expect([await checkKey(context, first), await checkKey(context, second)]).not.toContain(undefined)
+      await appSecretDelivered(context, 'lost')
       const third = await secretFor()
       expect(await live('lost')).toBe(2)
-      expect(await checkKey(s, first)).toBeUndefined()
-      expect([await checkKey(s, second), await checkKey(s, third)]).not.toContain(undefined)
+      expect(await checkKey(context, first)).toBeUndefined()
+      expect([await checkKey(context, second), await checkKey(context, third)]).not.toContain(undefined)
     })
 
     test.each<[string, (held: string) => Promise<string> | string]>([
@@ -122,27 +123,27 @@ describe('an app', () => {
       ['is of another app', async () => (await anApp('foreign'))()],
       [
         'is a publishable key',
-        async () => (await applyApp(s, by('bent'), 'bent', { ...spec, app_name: 'bent' })).publishableKey,
+        async () => (await declareApp(context, by('bent'), 'bent', { ...spec, app_name: 'bent' })).publishableKey,
       ],
       [
         'is revoked',
         async held => {
-          await revokeCredential(s, systemActor, 'bent', held.split('_')[1] ?? '')
+          await revokeCredential(context, systemActor, 'bent', held.split('_')[1] ?? '')
           return held
         },
       ],
     ])('that %s in the Secret is not kept', async (_how, change) => {
       const secretFor = await anApp('bent')
       const held = await secretFor()
-      await appSecretDelivered(s, 'bent')
+      await appSecretDelivered(context, 'bent')
       const wrong = await change(held)
       const next = await secretFor(wrong)
       expect(next).not.toBe(wrong)
-      expect(await checkKey(s, next)).toMatchObject({ app_key: 'bent', kind: 'secret' })
-      await appSecretDelivered(s, 'bent')
+      expect(await checkKey(context, next)).toMatchObject({ app_key: 'bent', kind: 'secret' })
+      await appSecretDelivered(context, 'bent')
     })
 
-    test('waits sealed with the present SESSION_SECRET; what a lost one sealed is made anew', async () => {
+    test('waits sealed with the current SESSION_SECRET; one sealed with a lost secret is created again', async () => {
       const own = await freshDatabase()
       onTestFinished(() => own.stop())
       await ensureIndexes(own.db, subscriptionCollections)
@@ -153,44 +154,47 @@ describe('an app', () => {
       ]
       const under = (...secrets: [string, string?]) =>
         openSubscriptions({ ...testFoundation(own), secrets: createSecrets(...secrets) })
-      const look = async (world: Subscriptions) => {
-        const { signingKey } = await applyApp(world, by('a'), 'shop', spec)
-        return { signingKey, secret: await appSecretFor(world, by('a'), 'shop', undefined) }
+      const look = async (changed: Subscriptions) => {
+        const { signingKey } = await declareApp(changed, by('a'), 'shop', spec)
+        return { signingKey, secret: await appSecretFor(changed, by('a'), 'shop', undefined) }
       }
       const before = await look(under(first))
       expect(await resealSubscriptions(under(second, first))).toBe(2)
       expect(await look(under(second))).toEqual(before)
-      const anew = await look(under(third))
-      expect(anew.secret).not.toBe(before.secret)
-      expect(anew.signingKey.id).not.toBe(before.signingKey.id)
-      expect(await look(under(third))).toEqual(anew)
+      const resealed = await look(under(third))
+      expect(resealed.secret).not.toBe(before.secret)
+      expect(resealed.signingKey.id).not.toBe(before.signingKey.id)
+      expect(await look(under(third))).toEqual(resealed)
     })
   })
 })
 
 describe('a plan', () => {
   test('is made so and read-only for administrators; withdrawn with Retain it is theirs', async () => {
-    const { plan: made, outcome } = await applyPlan(s, by('p'), 'shop', plan)
+    const { plan: made, outcome } = await declarePlan(context, by('p'), 'shop', plan)
     expect(outcome).toBe('created')
-    expect((await applyPlan(s, by('p'), 'shop', plan)).outcome).toBe('unchanged')
-    const dearer = await applyPlan(s, by('p'), 'shop', { ...plan, price_cents: 1990 })
+    expect((await declarePlan(context, by('p'), 'shop', plan)).outcome).toBe('unchanged')
+    const dearer = await declarePlan(context, by('p'), 'shop', { ...plan, price_cents: 1990 })
     expect(dearer).toMatchObject({ outcome: 'updated', plan: { version: 2 } })
-    const edit = () => updatePlan(s, systemActor, { appKey: 'shop', id: made._id }, { fields: { price: 1 } })
-    await expect(edit()).rejects.toMatchObject({ code: 'managed_by_resource', faults: [{ message: 'k8s:shop/p' }] })
-    await withdrawPlans(s, by('p'), 'Retain')
+    const edit = () => updatePlan(context, systemActor, { appKey: 'shop', id: made._id }, { fields: { price: 1 } })
+    await expect(edit()).rejects.toMatchObject({
+      code: 'managed_by_resource',
+      errors: [{ pointer: '/managed_by', reason: { params: { resource: 'k8s:shop/p' } } }],
+    })
+    await withdrawPlans(context, by('p'), 'Retain')
     expect((await edit()).price_cents).toBe(1)
   })
 
-  test('deleted it is gone for buyers, and comes back when it is applied again', async () => {
-    const { plan: made } = await applyPlan(s, by('p'), 'shop', plan)
-    await withdrawPlans(s, by('p'), 'Delete')
-    expect(await findPlan(s.c, 'shop', made._id)).toBeUndefined()
-    expect((await applyPlan(s, by('q'), 'shop', plan)).plan._id).toBe(made._id)
-    expect(await findPlan(s.c, 'shop', made._id)).toBeDefined()
+  test('deleted, it is hidden from buyers, and restored when it is applied again', async () => {
+    const { plan: made } = await declarePlan(context, by('p'), 'shop', plan)
+    await withdrawPlans(context, by('p'), 'Delete')
+    expect(await findPlan(context.collections, 'shop', made._id)).toBeUndefined()
+    expect((await declarePlan(context, by('q'), 'shop', plan)).plan._id).toBe(made._id)
+    expect(await findPlan(context.collections, 'shop', made._id)).toBeDefined()
   })
 
   test('of an app that is not there is refused', async () => {
-    await expect(applyPlan(s, by('p'), 'nowhere', plan)).rejects.toMatchObject({ code: 'app_not_found' })
+    await expect(declarePlan(context, by('p'), 'nowhere', plan)).rejects.toMatchObject({ code: 'app_not_found' })
   })
 })
 
@@ -198,70 +202,72 @@ describe('a switch', () => {
   const target = { appKey: 'shop', name: 'dark' }
 
   test('is made so, read-only for administrators, and removed by its resource only', async () => {
-    expect((await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('created')
-    expect((await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('unchanged')
-    expect((await applySwitch(s, by('s'), target, { type: 'number', value: '3' })).outcome).toBe('updated')
-    await expect(updateSwitch(s, systemActor, target, { value: '1' })).rejects.toMatchObject({
+    expect((await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('created')
+    expect((await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('unchanged')
+    expect((await declareSwitch(context, by('s'), target, { type: 'number', value: '3' })).outcome).toBe('updated')
+    await expect(updateSwitch(context, systemActor, target, { value: '1' })).rejects.toMatchObject({
       code: 'managed_by_resource',
     })
-    await expect(deleteSwitch(s, systemActor, target)).rejects.toMatchObject({ code: 'managed_by_resource' })
-    await withdrawSwitches(s, by('other'), 'Delete')
-    expect(await findSwitch(s.c, 'shop', 'dark')).toBeDefined()
-    await withdrawSwitches(s, by('s'), 'Delete')
-    expect(await findSwitch(s.c, 'shop', 'dark')).toBeUndefined()
-    await withdrawSwitches(s, by('s'), 'Delete')
+    await expect(deleteSwitch(context, systemActor, target)).rejects.toMatchObject({ code: 'managed_by_resource' })
+    await withdrawSwitches(context, by('other'), 'Delete')
+    expect(await findSwitch(context.collections, 'shop', 'dark')).toBeDefined()
+    await withdrawSwitches(context, by('s'), 'Delete')
+    expect(await findSwitch(context.collections, 'shop', 'dark')).toBeUndefined()
+    await withdrawSwitches(context, by('s'), 'Delete')
   })
 
-  test('that is retained is handed back', async () => {
-    await applySwitch(s, by('kept'), { appKey: 'shop', name: 'kept' }, { type: 'boolean', value: '1' })
-    await withdrawSwitches(s, by('kept'), 'Retain')
-    expect(await updateSwitch(s, systemActor, { appKey: 'shop', name: 'kept' }, { value: '0' })).toMatchObject({
+  test('that is retained returns to the administrators', async () => {
+    await declareSwitch(context, by('kept'), { appKey: 'shop', name: 'kept' }, { type: 'boolean', value: '1' })
+    await withdrawSwitches(context, by('kept'), 'Retain')
+    expect(await updateSwitch(context, systemActor, { appKey: 'shop', name: 'kept' }, { value: '0' })).toMatchObject({
       value: '0',
     })
   })
 
   test('with a value that does not fit is refused', async () => {
-    const wrong = applySwitch(s, by('s'), target, { type: 'number', value: 'x' })
+    const wrong = declareSwitch(context, by('s'), target, { type: 'number', value: 'x' })
     await expect(wrong).rejects.toMatchObject({ code: 'validation_failed' })
   })
 })
 
-describe('a resource that was made anew under its name goes on with its record, which its first life lets alone', () => {
-  const anew = (name: string) => ({ ...by(name), uid: `uid-${name}-2` })
+describe('a recreated resource keeps its record, which the deleted resource no longer changes', () => {
+  const recreated = (name: string) => ({ ...by(name), uid: `uid-${name}-2` })
 
   test('an app', async () => {
-    expect((await applyApp(s, anew('a'), 'shop', { ...spec, app_description: 'again' })).outcome).toBe('updated')
-    await withdrawApp(s, by('a'), 'shop', 'Delete')
-    expect((await findApp(s.c, 'shop'))?.managed_by).toEqual(anew('a'))
-    expect((await applyApp(s, by('a'), 'shop', spec)).outcome).toBe('updated')
+    expect((await declareApp(context, recreated('a'), 'shop', { ...spec, app_description: 'again' })).outcome).toBe(
+      'updated',
+    )
+    await withdrawApp(context, by('a'), 'shop', 'Delete')
+    expect((await findApp(context.collections, 'shop'))?.managed_by).toEqual(recreated('a'))
+    expect((await declareApp(context, by('a'), 'shop', spec)).outcome).toBe('updated')
   })
 
   test('a plan', async () => {
     const declared = { ...plan, name: 'Silver' }
-    const { plan: made } = await applyPlan(s, by('silver'), 'shop', declared)
-    expect((await applyPlan(s, anew('silver'), 'shop', declared)).outcome).toBe('updated')
-    await withdrawPlans(s, by('silver'), 'Delete')
-    expect((await findPlan(s.c, 'shop', made._id))?.managed_by).toEqual(anew('silver'))
-    const foreign = { ...anew('silver'), namespace: 'other', uid: 'uid-x' }
-    await expect(applyPlan(s, foreign, 'shop', declared)).rejects.toMatchObject({ code: 'managed_by_resource' })
+    const { plan: made } = await declarePlan(context, by('silver'), 'shop', declared)
+    expect((await declarePlan(context, recreated('silver'), 'shop', declared)).outcome).toBe('updated')
+    await withdrawPlans(context, by('silver'), 'Delete')
+    expect((await findPlan(context.collections, 'shop', made._id))?.managed_by).toEqual(recreated('silver'))
+    const foreign = { ...recreated('silver'), namespace: 'other', uid: 'uid-x' }
+    await expect(declarePlan(context, foreign, 'shop', declared)).rejects.toMatchObject({ code: 'managed_by_resource' })
   })
 
   test('a switch', async () => {
-    const target = { appKey: 'shop', name: 'anew' }
-    await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })
-    await applySwitch(s, anew('s'), target, { type: 'boolean', value: '0' })
-    await withdrawSwitches(s, by('s'), 'Delete')
-    expect((await findSwitch(s.c, 'shop', 'anew'))?.managed_by).toEqual(anew('s'))
-    await withdrawSwitches(s, anew('s'), 'Delete')
-    expect(await findSwitch(s.c, 'shop', 'anew')).toBeUndefined()
+    const target = { appKey: 'shop', name: 'recreated' }
+    await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' })
+    await declareSwitch(context, recreated('s'), target, { type: 'boolean', value: '0' })
+    await withdrawSwitches(context, by('s'), 'Delete')
+    expect((await findSwitch(context.collections, 'shop', 'recreated'))?.managed_by).toEqual(recreated('s'))
+    await withdrawSwitches(context, recreated('s'), 'Delete')
+    expect(await findSwitch(context.collections, 'shop', 'recreated')).toBeUndefined()
   })
 })
 
-test('an app goes with its resource, and its key never comes back', async () => {
-  await withdrawApp(s, by('b'), 'shop', 'Delete')
-  expect(await findApp(s.c, 'shop')).toBeDefined()
-  await withdrawApp(s, by('a'), 'shop', 'Delete')
-  expect(await findApp(s.c, 'shop')).toBeUndefined()
-  await expect(applyApp(s, by('a'), 'shop', spec)).rejects.toMatchObject({ code: 'name_taken' })
+test('an app is deleted with its resource, and its key stays reserved', async () => {
+  await withdrawApp(context, by('b'), 'shop', 'Delete')
+  expect(await findApp(context.collections, 'shop')).toBeDefined()
+  await withdrawApp(context, by('a'), 'shop', 'Delete')
+  expect(await findApp(context.collections, 'shop')).toBeUndefined()
+  await expect(declareApp(context, by('a'), 'shop', spec)).rejects.toMatchObject({ code: 'name_taken' })
   expect(operatorActor(by('a')).name).toBe('k8s:shop/a')
 })

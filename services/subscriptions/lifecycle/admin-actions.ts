@@ -1,14 +1,14 @@
-/** What administrators do with a subscription: extend, cancel, refund, set the automatic renewal. */
+/** Actions of administrators on a subscription: extend, cancel, refund, set the automatic renewal. */
 import { randomUUID } from 'node:crypto'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { refundSubscription } from '../payments/refund.ts'
-import { fault } from '../rules/field-errors.ts'
+import { fieldError } from '../rules/field-errors.ts'
 import { cancel, extend, setAutoRenew } from '../rules/period.ts'
 import type { SubscriptionDoc } from '../store/documents.ts'
 import { changePeriod } from './change-subscription.ts'
 
-/** An action with what it needs. */
+/** An action with its parameters. */
 export interface SubscriptionAction {
   action: 'extend' | 'cancel' | 'refund' | 'set_auto_renew'
   days?: number | undefined
@@ -20,9 +20,9 @@ export interface SubscriptionAction {
   reason?: string | undefined
 }
 
-/** Acts. Throws `validation_failed` for a missing field and what the single steps throw. */
-export async function act(
-  s: Subscriptions,
+/** Runs one action. Throws `validation_failed` for a missing field, and the errors of the single steps. */
+export async function runAdminAction(
+  context: Subscriptions,
   actor: Actor,
   { appKey, id }: { appKey: string; id: number },
   { action, days, at, auto_renew, amount, version, reason }: SubscriptionAction,
@@ -31,23 +31,23 @@ export async function act(
   switch (action) {
     case 'extend':
       if (days === undefined) throw missing('days')
-      return changePeriod(s, actor, target, 'subscription.extend', (period, plan, now) =>
+      return changePeriod(context, actor, target, 'subscription.extend', (period, plan, now) =>
         extend(period, plan, days, now),
       )
     case 'cancel':
-      return changePeriod(s, actor, target, 'subscription.cancel', (period, _, now) => cancel(period, at, now))
+      return changePeriod(context, actor, target, 'subscription.cancel', (period, _, now) => cancel(period, at, now))
     case 'set_auto_renew':
       if (auto_renew === undefined) throw missing('auto_renew')
-      return changePeriod(s, actor, target, 'subscription.auto_renew', period =>
+      return changePeriod(context, actor, target, 'subscription.auto_renew', period =>
         setAutoRenew(period, auto_renew === '1'),
       )
     case 'refund': {
       const request = { appKey, subscriptionId: id, version, reason, refundId: randomUUID(), amountCents: amount }
-      return (await refundSubscription(s, actor, { ...request, revoke: true })).subscription
+      return (await refundSubscription(context, actor, { ...request, revoke: true })).subscription
     }
   }
 }
 
 function missing(field: string): ProblemError {
-  return new ProblemError('validation_failed', undefined, { faults: [fault(field, 'required')] })
+  return new ProblemError('validation_failed', undefined, { errors: [fieldError(field, 'required')] })
 }

@@ -1,11 +1,12 @@
-/** Writes one step in the life of a subscription: guarded, audited, counted. */
+/** Writes one step in the lifecycle of a subscription: guarded by version, audited, counted. */
 import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { tallyChange } from '../counters/rules/counter-changes.ts'
-import { moveFigures } from '../counters/running-counters.ts'
+import { addToCounters } from '../counters/running-counters.ts'
 import type { DayField } from '../counters/store/counters.ts'
 import { insertPayment } from '../payments/store/payments-and-orders.ts'
 import { type Period, type PlanSnapshot, STATUS, type Step } from '../rules/period.ts'
@@ -13,7 +14,10 @@ import { secondsOf } from '../rules/time-zone.ts'
 import type { PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
 import { findSubscription, hasOtherActive, insertSubscription, replaceSubscription } from './store/subscriptions.ts'
 
-/** One step: from `before` (absent: a new record) to `after`, with the ledger row and other writes that belong to it. */
+/**
+ * One step: from `before` (absent: a new record) to `after`, with the ledger row and other writes of the same
+ * transaction.
+ */
 export interface SubscriptionChange {
   action: string
   before?: SubscriptionDoc | undefined
@@ -21,31 +25,31 @@ export interface SubscriptionChange {
   payment?: PaymentDoc | undefined
   /** More writes of the same transaction. */
   also?: (session: Session) => Promise<void>
-  /** Why an administrator acted. */
+  /** The reason that an administrator gave. */
   reason?: string | undefined
-  /** What the day's figures gain. */
+  /** Increments of the day's counters. */
   day?: Partial<Record<DayField, number>>
 }
 
 /**
- * Stores the step; undefined when somebody else changed the record meanwhile, or the same payment or record was stored
- * in this moment: the caller reads again and decides anew.
+ * Stores the step; undefined when the record was changed, or the same payment or record stored, in parallel: the caller
+ * reads again and decides again.
  */
 export async function writeChange(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   change: SubscriptionChange,
 ): Promise<SubscriptionDoc | undefined> {
   const { before, after, payment } = change
   try {
-    await record(s, actor, async session => {
-      if (payment) await insertPayment(s.c, payment, session)
+    await record(context, actor, async session => {
+      if (payment) await insertPayment(context.collections, payment, session)
       await change.also?.(session)
-      if (!before) await insertSubscription(s.c, after, session)
-      else if (!(await replaceSubscription(s.c, after, session))) throw new Outdated()
+      if (!before) await insertSubscription(context.collections, after, session)
+      else if (!(await replaceSubscription(context.collections, after, session))) throw new Outdated()
       return {
         result: undefined,
-        deed: {
+        event: {
           action: change.action,
           appKey: after.app_key,
           target: { kind: 'subscription', id: String(after._id) },
@@ -59,21 +63,21 @@ export async function writeChange(
     if (error instanceof Outdated || isDuplicateKey(error)) return undefined
     throw error
   }
-  await count(s, change)
+  await count(context, change)
   return after
 }
 
 class Outdated extends Error {}
 
-async function count(s: Subscriptions, { before, after, day = {} }: SubscriptionChange): Promise<void> {
+async function count(context: Subscriptions, { before, after, day = {} }: SubscriptionChange): Promise<void> {
   const wasActive = before?.status === STATUS.active
   const isActive = after.status === STATUS.active
-  const paying = wasActive === isActive || (await hasOtherActive(s.c, after)) ? 0 : isActive ? 1 : -1
+  const paying = wasActive === isActive || (await hasOtherActive(context.collections, after)) ? 0 : isActive ? 1 : -1
   const counters = { ...tallyChange(before, after), ...(paying === 0 ? {} : { users_paying: paying }) }
-  await moveFigures(s, after.app_key, { counters, today: day })
+  await addToCounters(context, after.app_key, { counters, today: day })
 }
 
-/** The record after a step, with its other fields. Of `period` only the period counts, also when it is a whole record. */
+/** The record after a step. Only the period fields of `period` are used, even when it is a complete record. */
 export function stepped(
   before: SubscriptionDoc,
   { status, start, end, lapse_at, auto_renew, ended_at, previous_end }: Period,
@@ -95,37 +99,37 @@ export function stepped(
 }
 
 /**
- * Takes a step that needs no money: reads, decides, writes, and again when somebody was faster. Throws
+ * Applies a step without a payment: reads, decides, writes, and repeats after a parallel change. Throws
  * `subscription_not_found`, `version_conflict` (the caller named an older version) and `transition_refused`.
  */
 export async function changePeriod(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   target: { appKey: string; id: number; version?: number | undefined; reason?: string | undefined },
   action: string,
   decide: (period: SubscriptionDoc, plan: PlanSnapshot, nowSeconds: number) => Step,
 ): Promise<SubscriptionDoc> {
   return writeAsRead(async () => {
-    const before = await findSubscription(s.c, target.appKey, target.id)
+    const before = await findSubscription(context.collections, target.appKey, target.id)
     if (!before) throw new ProblemError('subscription_not_found')
     if (target.version !== undefined && target.version !== before.version) throw new ProblemError('version_conflict')
-    const now = s.clock.now()
+    const now = context.clock.now()
     const period = periodOf(decide(before, before.plan, secondsOf(now)))
     const after = stepped(before, period, now)
     const ended = before.status === STATUS.active && after.status !== STATUS.active
     const { reason } = target
-    return writeChange(s, actor, { action, before, after, reason, day: ended ? { ended: 1 } : {} })
+    return writeChange(context, actor, { action, before, after, reason, day: ended ? { ended: 1 } : {} })
   })
 }
 
-/** The period of a step. Throws `transition_refused` for one that cannot be taken. */
+/** The period of a step. Throws `transition_refused` for an invalid step. */
 export function periodOf(step: Step): Period {
   if (!step.ok) throw new ProblemError('transition_refused', REASONS[step.reason])
   return step.period
 }
 
 const REASONS = {
-  permanent: 'The subscription is permanent; there is nothing to prolong or to renew.',
-  final: 'The subscription was cancelled or refunded; start a new one.',
-  not_active: 'The subscription is not active.',
+  permanent: sentence('detail.subscription_permanent'),
+  final: sentence('detail.subscription_final'),
+  not_active: sentence('detail.subscription_not_active'),
 } as const

@@ -1,4 +1,4 @@
-/** What a user may use right now: the union of all subscriptions that give access. */
+/** The current access of a user: the union of all subscriptions that give access. */
 import { ProblemError } from '../../platform/problems.ts'
 import type { Subscriptions } from '../context.ts'
 import { pickUser } from '../people/manage-end-users.ts'
@@ -6,7 +6,7 @@ import type { Identities } from '../rules/end-user.ts'
 import { givesAccess } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 
-/** The answer to an app's back end. */
+/** The response to an app's back end. */
 export interface Entitlement {
   active: boolean
   features: string[]
@@ -15,19 +15,19 @@ export interface Entitlement {
   expires_at: string
 }
 
-/** Nobody without access, disabled users included. */
+/** Users without access, including disabled ones. */
 const NONE: Entitlement = { active: false, features: [], plans: [], expires_at: '' }
 
-/** What the user that the app names may use. Throws `end_user_not_found` and `identities_conflict`. */
+/** The access of the user that the app names. Throws `end_user_not_found` and `identities_conflict`. */
 export async function entitlementOf(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   given: Identities & { user_id?: number | undefined },
 ): Promise<Entitlement & { user_id: string }> {
-  const holder = pickUser(await s.findHolders(appKey, given), given)
+  const holder = pickUser(await context.findHolders(appKey, given), given)
   if (!holder) throw new ProblemError('end_user_not_found')
   const user_id = String(holder._id)
-  const now = secondsOf(s.clock.now())
+  const now = secondsOf(context.clock.now())
   const held = holder.status === '1' ? holder.held.filter(known => givesAccess(known, now)) : []
   if (held.length === 0) return { user_id, ...NONE }
   const permanent = held.some(({ end }) => end === 0)

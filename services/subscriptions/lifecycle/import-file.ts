@@ -1,23 +1,23 @@
 /**
- * Reads an uploaded table: UTF-8, UTF-16 or GB18030, separated by comma, semicolon or tab. Bytes that are no text are
- * faults with their place, never replaced: two references that differ only in them would become one.
+ * Reads an uploaded table: UTF-8, UTF-16 or GB18030, separated by comma, semicolon or tab. Invalid bytes are errors
+ * with their position and are never replaced: two references that differ only in them would become equal.
  */
 import { isUtf8 } from 'node:buffer'
 import { nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import { SEPARATORS, type Separator, separatorLine } from '../rules/csv.ts'
 
-/** How the text of a file is written. */
+/** Encoding of a file. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030'
 
-/** Why nothing of a file can be read. */
-export type FileFault = 'spreadsheet' | 'charset'
+/** Why a file cannot be read at all. */
+export type FileError = 'spreadsheet' | 'charset'
 
 /** A file as text. */
 export interface TextFile {
   encoding: Encoding
   separator: Separator
   text: string
-  /** Characters before the heading, and the row that it stands in. */
+  /** Offset of the heading, and the number of its row. */
   from: number
   firstRow: number
 }
@@ -39,22 +39,22 @@ const MARKS: readonly (readonly [bytes: string, encoding: Encoding])[] = [
   ['fffe', 'utf-16le'],
   ['feff', 'utf-16be'],
 ]
-/** .xlsx and .ods are zip archives, .xls is an OLE document. */
+/** Signatures of zip archives (.xlsx, .ods) and OLE documents (.xls). */
 const SPREADSHEETS = ['504b0304', 'd0cf11e0a1b11ae1']
 
-/** Bytes that are decoded and examined between two turns of other requests: some milliseconds of work. */
+/** Bytes decoded between two yields to other requests: some milliseconds of work. */
 const PIECE_BYTES = 128 * 1024
-/** What stands for bytes that are no text. */
+/** Replacement character for invalid bytes. */
 export const DAMAGED = '\uFFFD'
 
-/** Reads the file. `charset` is that of its Content-Type, empty when there is none: then the bytes decide. */
-export async function readTextFile(bytes: Buffer, charset: string): Promise<TextFile | { fault: FileFault }> {
+/** Reads the file. `charset` is that of its Content-Type; empty: the bytes decide. */
+export async function readTextFile(bytes: Buffer, charset: string): Promise<TextFile | { error: FileError }> {
   const head = bytes.subarray(0, 8).toString('hex')
-  if (SPREADSHEETS.some(start => head.startsWith(start))) return { fault: 'spreadsheet' }
+  if (SPREADSHEETS.some(start => head.startsWith(start))) return { error: 'spreadsheet' }
   const name = charset.toLowerCase()
   const mark = MARKS.find(([start]) => head.startsWith(start))
   const declared = name === '' || name === 'utf-16' ? undefined : CHARSETS[name]
-  if (name !== '' && name !== 'utf-16' && declared === undefined) return { fault: 'charset' }
+  if (name !== '' && name !== 'utf-16' && declared === undefined) return { error: 'charset' }
   const encoding = mark?.[1] ?? declared ?? (await guess(bytes))
   let text = ''
   for await (const piece of decoded(bytes, encoding)) text += piece
@@ -69,7 +69,10 @@ export async function readTextFile(bytes: Buffer, charset: string): Promise<Text
   }
 }
 
-/** Without a mark: zeros tell UTF-16, bytes that are no UTF-8 GB18030, unless most of them are UTF-8 that was damaged. */
+/**
+ * Without a byte order mark: zero bytes indicate UTF-16; invalid UTF-8 indicates GB18030, unless most of it is damaged
+ * UTF-8.
+ */
 async function guess(bytes: Buffer): Promise<Encoding> {
   const [first, second] = bytes
   if (bytes.length % 2 === 0 && first !== 0 && second === 0) return 'utf-16le'
@@ -85,7 +88,7 @@ async function guess(bytes: Buffer): Promise<Encoding> {
 }
 
 const NOT_ASCII = /[\u0080-\uffff]/g
-/** Of GB18030 only what nobody writes: in the bytes of another encoding it is common. */
+/** Code points of GB18030 that are not used in practice but are common in misread bytes of other encodings. */
 const PRIVATE_USE = /[\ue000-\uf8ff]/g
 
 async function* decoded(bytes: Buffer, encoding: Encoding): AsyncGenerator<string> {
@@ -98,10 +101,10 @@ async function* decoded(bytes: Buffer, encoding: Encoding): AsyncGenerator<strin
   yield decoder.decode()
 }
 
-/** In this many characters at the beginning of a file its separator is found. */
+/** Characters at the beginning of a file in which its separator is searched. */
 const HEAD_CHARS = 4 * 1024
 
-/** The separator that is most frequent in the first line that has one, quoted cells left out; comma without any. */
+/** The most frequent separator of the first line that has one, outside of quoted cells; comma without any. */
 function separatorOf(head: string): Separator {
   const counts = new Map<string, number>(SEPARATORS.map(separator => [separator, 0]))
   let quoted = false

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { refundSubscription } from '../payments/refund.ts'
-import { importSubscriptions, type RowFault } from './import-subscriptions.ts'
+import { importSubscriptions, type RowError } from './import-subscriptions.ts'
 
 const DAY = 86_400
 const HEADING = 'user_id,plan_id,days,client_ref'
@@ -10,20 +10,26 @@ const HEADING = 'user_id,plan_id,days,client_ref'
 /** An app with two users, a plan of 30 days and one for ever, and what an import of rows comes to. */
 async function shop(closing?: (close: () => Promise<void>) => void) {
   const half = await openSubscriptionsModule({}, closing)
-  const { s, giveApp, giveUser, givePlan } = half
+  const { context, giveApp, giveUser, givePlan } = half
   await giveApp('shop')
   const [ann, bob] = [await giveUser('shop', 'ann'), await giveUser('shop', 'bob')]
   const [month, ever] = [await givePlan('shop'), await givePlan('shop', { duration: 0 })]
   const send = (file: string | Buffer, more: { dryRun?: boolean; lang?: 'zh' | 'en'; charset?: string } = {}) => {
     const { charset = '', ...rest } = more
     const upload = { bytes: Buffer.from(file as string), charset }
-    return importSubscriptions(s, systemActor, { appKey: 'shop', file: upload, dryRun: false, lang: 'en', ...rest })
+    return importSubscriptions(context, systemActor, {
+      appKey: 'shop',
+      file: upload,
+      dryRun: false,
+      lang: 'en',
+      ...rest,
+    })
   }
   const rows = (...lines: string[]) => send([HEADING, ...lines].join('\n'))
-  const faults = async (...lines: string[]) =>
+  const errors = async (...lines: string[]) =>
     (await rows(...lines)).errors.map(({ row, field, rule }) => `${row} ${field} ${rule}`)
-  const subscriptions = () => s.c.subscriptions.find().sort({ created_at: 1, _id: 1 }).toArray()
-  return { ...half, ann, bob, month, ever, send, rows, faults, subscriptions }
+  const subscriptions = () => context.collections.subscriptions.find().sort({ created_at: 1, _id: 1 }).toArray()
+  return { ...half, ann, bob, month, ever, send, rows, errors, subscriptions }
 }
 
 /** For rows that are refused, which leave it as it is. */
@@ -37,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => close())
 
 const ALL = ['1 user_id required', '1 plan_id required', '1 client_ref required']
-const shownOf = (errors: readonly RowFault[]) =>
+const shownOf = (errors: readonly RowError[]) =>
   errors.map(({ row, column, field, rule }) => `${row}${column ? `:${column}` : ''} ${field} ${rule}`)
 
 describe('what a row grants', () => {
@@ -48,13 +54,13 @@ describe('what a row grants', () => {
     ['of a hundred years', '36500', 36_500 * DAY],
     ['for ever', '0', 0],
   ])('is a period %s', async (_, days, length) => {
-    const { ann, month, rows, subscriptions, s } = await shop()
+    const { ann, month, rows, subscriptions, context } = await shop()
     const done = { total: 1, imported: 1, repeated: 0, skipped: 0, dry_run: false, errors: [] }
     expect(await rows(`${ann._id},${month._id},${days},a`)).toEqual({ ...done, encoding: 'utf-8', separator: ',' })
     const [granted] = await subscriptions()
     expect(granted).toMatchObject({ user_id: ann._id, payment_method: 'manual', paid_cents: 0, status: 1 })
     expect(granted?.end === 0 ? 0 : (granted?.end ?? 0) - (granted?.start ?? 0)).toBe(length)
-    expect(await s.c.payments.findOne({})).toMatchObject({ client_key: 'shop/a', amount_cents: 0 })
+    expect(await context.collections.payments.findOne({})).toMatchObject({ client_key: 'shop/a', amount_cents: 0 })
   })
 
   test('adds to the period that the user has, and rows for the same user add up', async () => {
@@ -80,7 +86,7 @@ describe('a file', () => {
     ['with a quote inside of a cell', `${HEADING}\n1,1"",30,a`, ['2:2  quote']],
     ['that is a workbook', Buffer.from('504b030414000600', 'hex'), ['1 file spreadsheet']],
     ['that is an old workbook', Buffer.from('d0cf11e0a1b11ae100', 'hex'), ['1 file spreadsheet']],
-  ])('%s is refused with its faults', async (_, file, expected) => {
+  ])('%s is refused with its errors', async (_, file, expected) => {
     const { send, subscriptions } = empty
     const { imported, errors } = await send(file)
     expect([imported, shownOf(errors)]).toEqual([0, expected])
@@ -152,7 +158,7 @@ describe('a file without bounds', () => {
 describe('a row with more cells than the heading', () => {
   test.each<[string, string, string[]]>([
     ['is refused where a separator without quotes moved its cells', '1,5,order,7', ['2:4  surplus']],
-    ['is refused for one that is filled behind empty ones', '1,5,order,, ,x', ['2:6  surplus']],
+    ['is refused for a filled one after empty ones', '1,5,order,, ,x', ['2:6  surplus']],
   ])('%s', async (_, row, expected) => {
     const { errors } = await empty.send(`user_id,plan_id,client_ref\n${row}`)
     expect(shownOf(errors)).toEqual(expected)
@@ -213,17 +219,17 @@ describe('how a file is written', () => {
   )
 
   test.each(cases)('%s, separated by %j, is read without loss', async (_, separator, write, charset, encoding) => {
-    const { ann, month, send, s } = await shop()
+    const { ann, month, send, context } = await shop()
     const lines = references.map(reference => [ann._id, month._id, 1, reference])
     const table = [HEADING.split(','), ...lines].map(cells => cells.join(separator)).join('\r\n')
     expect(await send(write(table), { charset })).toMatchObject({ imported: 3, encoding, separator, errors: [] })
-    const stored = await s.c.payments.find().sort({ client_key: 1 }).toArray()
+    const stored = await context.collections.payments.find().sort({ client_key: 1 }).toArray()
     expect(stored.map(({ client_key }) => client_key).toSorted()).toEqual(
       references.map(name => `shop/${name}`).toSorted(),
     )
   })
 
-  test('a first line says what separates, and counts as a row', async () => {
+  test('a first line `sep=` sets the separator and counts as a row', async () => {
     const { ann, month, send } = await shop()
     const heading = 'client_ref;user_id;plan_id;"a,b,c,d,e,f"'
     const right = `sep=;\r\n${heading}\r\na;${ann._id};${month._id};x`
@@ -245,7 +251,7 @@ describe('how a file is written', () => {
   test.each<[string, Buffer, string, string[]]>([
     ['one byte of Latin-1', Buffer.from('2,2,,caf\xe9,\n', 'latin1'), '', ['2:4 client_ref encoding']],
     [
-      'Latin-1 whose bytes are characters that nobody has',
+      'Latin-1 whose bytes are unused characters',
       Buffer.from('2,2,,Gr\xfc\xdfe', 'latin1'),
       '',
       ['2:4 client_ref encoding'],
@@ -257,7 +263,7 @@ describe('how a file is written', () => {
       ['2:4 client_ref encoding'],
     ],
     ['UTF-8 that is cut', Buffer.from('2,2,,订单一二').subarray(0, -1), '', ['2:4 client_ref encoding']],
-    ['other bytes than the name says', Buffer.from('2,2,,caf\xe9s', 'latin1'), 'utf-8', ['2:4 client_ref encoding']],
+    ['other bytes than the charset', Buffer.from('2,2,,caf\xe9s', 'latin1'), 'utf-8', ['2:4 client_ref encoding']],
     ['half of a character of UTF-16', Buffer.from('2,2,,\ud83d', 'utf16le'), 'utf-16le', ['2:4 client_ref encoding']],
     ['bytes in a column that means nothing', Buffer.from('2,2,,a,\xe9,\n', 'latin1'), '', ['2:5  encoding']],
     ['a letter that was lost before', Buffer.from('2,2,,a\uFFFD'), '', ['2:4 client_ref encoding']],
@@ -271,12 +277,12 @@ describe('how a file is written', () => {
   })
 
   test('references that differ only in bytes that are no UTF-8 stay apart', async () => {
-    const { ann, month, send, s } = await shop()
+    const { ann, month, send, context } = await shop()
     const line = (byte: number) =>
       Buffer.concat([Buffer.from(`${ann._id},${month._id},1,a`), Buffer.from([0xb0, byte, 10])])
     const file = Buffer.concat([Buffer.from(`${HEADING}\n`), line(0xa1), line(0xa2)])
     expect(await send(file)).toMatchObject({ total: 2, imported: 2, encoding: 'gb18030' })
-    expect(await s.c.payments.countDocuments()).toBe(2)
+    expect(await context.collections.payments.countDocuments()).toBe(2)
   })
 })
 
@@ -304,20 +310,20 @@ describe('a row that is wrong', () => {
     expect(await subscriptions()).toEqual([])
   })
 
-  test('of another app’s user and plan is as one of nobody', async () => {
-    const { month, faults, giveApp, giveUser, givePlan, ann } = await shop()
+  test('of another app’s user and plan is unknown', async () => {
+    const { month, errors, giveApp, giveUser, givePlan, ann } = await shop()
     await giveApp('other')
     const [user, plan] = [await giveUser('other'), await givePlan('other')]
-    expect(await faults(`${user._id},${month._id},,a`, `${ann._id},${plan._id},,b`)).toEqual([
+    expect(await errors(`${user._id},${month._id},,a`, `${ann._id},${plan._id},,b`)).toEqual([
       '2 user_id value',
       '3 plan_id value',
     ])
   })
 
-  test('is told with the line that a reader of the file counts, empty lines included', async () => {
-    const { ann, month, faults, rows } = await shop()
+  test('is reported with the line number in the file, empty lines included', async () => {
+    const { ann, month, errors, rows } = await shop()
     const right = (ref: string) => `${ann._id},${month._id},,${ref}`
-    expect(await faults(right('a'), '', '', `0,${month._id},,b`, '', `${ann._id},0,,c`)).toEqual([
+    expect(await errors(right('a'), '', '', `0,${month._id},,b`, '', `${ann._id},0,,c`)).toEqual([
       '5 user_id format',
       '7 plan_id format',
     ])
@@ -335,7 +341,7 @@ describe('a row that is wrong', () => {
     expect([several.total, several.errors.length]).toEqual([20, 50])
   })
 
-  test('is told in the language of the reader', async () => {
+  test('is reported in the language of the reader', async () => {
     const { send } = empty
     const messages = async (lang: 'zh' | 'en') => (await send(`${HEADING}\n1,1,x,a`, { lang })).errors[0]?.message
     expect(await messages('en')).toMatch(/^[ -~]+$/)
@@ -359,20 +365,24 @@ describe('a second import of a file changes nothing', () => {
   })
 
   test('also when what it had granted was taken back since', async () => {
-    const { s, ann, month, rows, subscriptions } = await shop()
+    const { context, ann, month, rows, subscriptions } = await shop()
     await rows(`${ann._id},${month._id},5,a`)
     const [granted] = await subscriptions()
-    await refundSubscription(s, systemActor, { appKey: 'shop', subscriptionId: granted?._id ?? 0, refundId: 'back' })
+    await refundSubscription(context, systemActor, {
+      appKey: 'shop',
+      subscriptionId: granted?._id ?? 0,
+      refundId: 'back',
+    })
     expect(await rows(`${ann._id},${month._id},5,a`)).toMatchObject({ imported: 0, repeated: 1, errors: [] })
     expect((await subscriptions()).map(({ status }) => status)).toEqual([4])
   })
 })
 
 describe('a row that could not be granted keeps all others from being stored', () => {
-  test('a reference that another row has for somebody else, or for another plan', async () => {
-    const { ann, bob, month, ever, faults, subscriptions } = await shop()
+  test('a reference that another row uses for another user or plan', async () => {
+    const { ann, bob, month, ever, errors, subscriptions } = await shop()
     expect(
-      await faults(`${ann._id},${month._id},,a`, `${bob._id},${month._id},,a`, `${ann._id},${ever._id},,a`),
+      await errors(`${ann._id},${month._id},,a`, `${bob._id},${month._id},,a`, `${ann._id},${ever._id},,a`),
     ).toEqual(['3 client_ref unique', '4 client_ref unique'])
     expect(await subscriptions()).toEqual([])
   })
@@ -390,45 +400,45 @@ describe('a row that could not be granted keeps all others from being stored', (
     ['with those of the plan in the place of days', '30', '', ['2 client_ref other_days']],
     ['with the same days', '5', ' 5', []],
   ])('a reference that was granted before, %s', async (_, before, now, expected) => {
-    const { ann, month, rows, faults, subscriptions } = await shop()
+    const { ann, month, rows, errors, subscriptions } = await shop()
     expect(await rows(`${ann._id},${month._id},${before},a`)).toMatchObject({ imported: 1 })
-    expect(await faults(`${ann._id},${month._id},${now},a`, `${ann._id},${month._id},1,b`)).toEqual(expected)
+    expect(await errors(`${ann._id},${month._id},${now},a`, `${ann._id},${month._id},1,b`)).toEqual(expected)
     expect((await subscriptions()).map(({ version }) => version)).toEqual([expected.length === 0 ? 2 : 1])
   })
 
   test('a reference that an earlier row has for other days', async () => {
-    const { ann, month, faults } = empty
-    expect(await faults(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},7,a`)).toEqual([
+    const { ann, month, errors } = empty
+    expect(await errors(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},7,a`)).toEqual([
       '3 client_ref other_days',
     ])
   })
 
   test('but a grant of an earlier release, whose days are not known, is repeated', async () => {
-    const { s, ann, month, rows } = await shop()
+    const { context, ann, month, rows } = await shop()
     await rows(`${ann._id},${month._id},5,a`)
-    await s.c.payments.updateMany({}, { $unset: { days: '' } })
+    await context.collections.payments.updateMany({}, { $unset: { days: '' } })
     expect(await rows(`${ann._id},${month._id},7,a`)).toMatchObject({ imported: 0, repeated: 1, errors: [] })
   })
 
-  test('a reference that stands for another payment already', async () => {
-    const { ann, bob, month, faults, pay, subscriptions } = await shop()
+  test('a reference that another payment uses already', async () => {
+    const { ann, bob, month, errors, pay, subscriptions } = await shop()
     await pay(ann, month, { clientRef: 'paid' })
     await pay(bob, month, { method: 'manual', clientRef: 'granted', paymentId: '7', amountCents: 0 })
     expect(
-      await faults(`${bob._id},${month._id},,new`, `${ann._id},${month._id},,paid`, `${ann._id},${month._id},,granted`),
+      await errors(`${bob._id},${month._id},,new`, `${ann._id},${month._id},,paid`, `${ann._id},${month._id},,granted`),
     ).toEqual(['3 client_ref unique', '4 client_ref unique'])
     expect((await subscriptions()).map(({ version }) => version)).toEqual([1, 1])
   })
 
   test('a period for a user who has the plan for ever, before the file or by an earlier row of it', async () => {
-    const { ann, bob, month, ever, faults, pay, subscriptions } = await shop()
+    const { ann, bob, month, ever, errors, pay, subscriptions } = await shop()
     await pay(ann, ever)
-    expect(await faults(`${bob._id},${ever._id},,a`, `${ann._id},${ever._id},30,b`)).toEqual(['3 user_id permanent'])
-    expect(await faults(`${bob._id},${month._id},0,c`, `${bob._id},${month._id},30,d`)).toEqual(['3 user_id permanent'])
+    expect(await errors(`${bob._id},${ever._id},,a`, `${ann._id},${ever._id},30,b`)).toEqual(['3 user_id permanent'])
+    expect(await errors(`${bob._id},${month._id},0,c`, `${bob._id},${month._id},30,d`)).toEqual(['3 user_id permanent'])
     expect((await subscriptions()).map(({ user_id }) => user_id)).toEqual([ann._id])
   })
 
-  test('but what repeats an earlier import is no fault, although the plan is held for ever by now', async () => {
+  test('a repeat of an earlier import is no error, although the plan is permanent by now', async () => {
     const { ann, ever, rows } = await shop()
     for (const [imported, repeated] of [
       [1, 0],

@@ -1,35 +1,37 @@
 /**
- * Grants periods from a table: every row is checked first, against the rows before it too, and nothing is stored while
- * one is wrong.
+ * Grants periods from a table. All rows are checked first, also against the rows before them; nothing is stored while
+ * one is invalid.
  */
 
 import { nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import { MAX_ERRORS } from '../../platform/json/bounded-validation.ts'
+import type { FieldError } from '../../platform/problems.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { CsvError, csvRows } from '../rules/csv.ts'
-import { type Fault, fault, localise, type RawFault } from '../rules/field-errors.ts'
+import { CsvError, csvRows, ROW_LIMITS } from '../rules/csv.ts'
+import { fieldError, type LocalizedError, localise } from '../rules/field-errors.ts'
 import type { Lang } from '../rules/language.ts'
 import { DAMAGED, type Encoding, readTextFile, type TextFile } from './import-file.ts'
 import { NO_PAYMENT_ID, subscribe } from './start-or-renew.ts'
 import { checkGrant, GRANT_COLUMNS, GRANT_METHOD, type Grant, type KnownGrants } from './validate-import-row.ts'
 
-/** A fault with its row as spreadsheets count it, the first line being 1; with its column where a field has no name. */
-export type RowFault = Fault & { row: number; column?: number }
+/** An error with its row as spreadsheets count it, from 1, and with its column where a field has no name. */
+export type RowError = LocalizedError & { row: number; column?: number }
 
-/** What an import did, or would have done. */
+/** The result of an import or of a dry run. */
 export interface Imported {
-  /** Rows below the heading that hold something: imported, repeated or refused. */
+  /** Non-empty rows below the heading: imported, repeated or refused. */
   total: number
   imported: number
-  /** Rows whose reference was granted before with the same values: they change nothing. */
+  /** Rows whose reference was granted before with the same values; they change nothing. */
   repeated: number
   /** Empty rows. */
   skipped: number
   dry_run: boolean
-  /** How the file was read; empty when it could not be. */
+  /** Encoding of the file; empty when it could not be read. */
   encoding: Encoding | ''
   separator: string
-  errors: RowFault[]
+  errors: RowError[]
 }
 
 /** A file as it was uploaded; `charset` is that of its Content-Type, or empty. */
@@ -44,35 +46,36 @@ interface Line {
 }
 
 const REQUIRED = ['user_id', 'plan_id', 'client_ref']
-/** Rows and characters that are read between two turns of other requests: some milliseconds of work. */
+/** Rows and characters read between two yields to other requests: some milliseconds of work. */
 const TURN_ROWS = 1_000
 const TURN_CHARS = 256 * 1024
 
 /**
- * Imports the file. Its heading names user_id, plan_id, days (empty: that of the plan) and client_ref in any case, by
- * which a second import of the same file changes nothing.
+ * Imports the file. Its heading names user_id, plan_id, days (empty: that of the plan) and client_ref in any case.
+ * References make a second import of the same file change nothing.
  */
 export async function importSubscriptions(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   { appKey, file, dryRun, lang }: { appKey: string; file: Upload; dryRun: boolean; lang: Lang },
 ): Promise<Imported> {
   const read = await readTextFile(file.bytes, file.charset)
-  const tell = (line: number, raw: RawFault, column?: number): RowFault => ({
+  const toRowError = (line: number, raw: FieldError, column?: number): RowError => ({
     row: line,
     ...(column === undefined ? {} : { column }),
     ...localise(raw, lang),
   })
   const nothing = { total: 0, imported: 0, repeated: 0, skipped: 0, dry_run: dryRun }
-  if ('fault' in read) return { ...nothing, encoding: '', separator: '', errors: [tell(1, fault('file', read.fault))] }
+  if ('error' in read)
+    return { ...nothing, encoding: '', separator: '', errors: [toRowError(1, fieldError('file', read.error))] }
   const { encoding, separator } = read
-  const checked = await checkRows(s, appKey, read, tell)
+  const checked = await checkRows(context, appKey, read, toRowError)
   const { total, skipped, grants } = checked
   const errors = checked.errors.slice(0, MAX_ERRORS)
   const done: Imported = { ...nothing, total, skipped, repeated: checked.repeated, encoding, separator, errors }
   if (errors.length > 0 || dryRun) return done
   for (const grant of grants)
-    if (await give(s, actor, appKey, grant)) done.imported++
+    if (await grantRow(context, actor, appKey, grant)) done.imported++
     else done.repeated++ // another import was faster
   return done
 }
@@ -82,12 +85,24 @@ interface Checked {
   repeated: number
   skipped: number
   grants: Grant[]
-  errors: RowFault[]
+  errors: RowError[]
 }
 
-type Tell = (line: number, raw: RawFault, column?: number) => RowFault
+/** Why the table cannot be read. */
+const CSV_ERRORS: Readonly<Record<CsvError['rule'], Sentence>> = {
+  quote: sentence('field.quote'),
+  row_cells: sentence('field.row_cells', { cells: ROW_LIMITS.cells }),
+  row_length: sentence('field.row_length', { chars: ROW_LIMITS.chars }),
+}
 
-async function checkRows(s: Subscriptions, appKey: string, read: TextFile, tell: Tell): Promise<Checked> {
+type ToRowError = (line: number, raw: FieldError, column?: number) => RowError
+
+async function checkRows(
+  context: Subscriptions,
+  appKey: string,
+  read: TextFile,
+  toRowError: ToRowError,
+): Promise<Checked> {
   const checked: Checked = { total: 0, repeated: 0, skipped: 0, grants: [], errors: [] }
   const known: KnownGrants = { plans: new Map(), refs: new Map(), ever: new Set() }
   let columns: Columns | undefined
@@ -95,26 +110,28 @@ async function checkRows(s: Subscriptions, appKey: string, read: TextFile, tell:
   for (const line of linesOf(read)) {
     if (turn.isOver(line)) await nextTurn()
     if (line instanceof CsvError)
-      checked.errors.push(tell(line.row + read.firstRow - 1, fault('', line.rule), line.column))
+      checked.errors.push(
+        toRowError(line.row + read.firstRow - 1, { pointer: '/', reason: CSV_ERRORS[line.rule] }, line.column),
+      )
     else if (isEmpty(line)) checked.skipped++
-    else if (columns) await checkLine(s, appKey, { line, columns, known, checked, tell })
+    else if (columns) await checkLine(context, appKey, { line, columns, known, checked, toRowError })
     else {
-      columns = columnsOf(line, checked, tell)
+      columns = columnsOf(line, checked, toRowError)
       if (!columns) return checked
     }
   }
-  return columns ? checked : withoutHeadings(checked, read, tell)
+  return columns ? checked : withoutHeadings(checked, read, toRowError)
 }
 
-/** A file of nothing but blank lines lacks every heading. */
-function withoutHeadings(checked: Checked, { firstRow }: TextFile, tell: Tell): Checked {
+/** A file of blank lines lacks every heading. */
+function withoutHeadings(checked: Checked, { firstRow }: TextFile, toRowError: ToRowError): Checked {
   if (checked.errors.length > 0) return checked
-  return { ...checked, errors: REQUIRED.map(name => tell(firstRow, fault(name, 'required'))) }
+  return { ...checked, errors: REQUIRED.map(name => toRowError(firstRow, fieldError(name, 'required'))) }
 }
 
 const isEmpty = ({ cells }: Line) => cells.every(cell => cell.trim() === '')
 
-/** Says when the rows that were read since the last turn are enough. */
+/** Reports when the rows since the last yield are enough. */
 function turnKeeper(): { isOver(line: Line | CsvError): boolean } {
   let [rows, chars] = [0, 0]
   return {
@@ -128,7 +145,7 @@ function turnKeeper(): { isOver(line: Line | CsvError): boolean } {
   }
 }
 
-/** The rows of the file with their numbers, and last the error because of which the rest cannot be read, if any. */
+/** The rows of the file with their numbers, and last the error that ends reading, if any. */
 function* linesOf({ text, separator, from, firstRow }: TextFile): Generator<Line | CsvError> {
   let number = firstRow
   try {
@@ -145,15 +162,15 @@ interface Columns {
   known: readonly { name: string; place: number }[]
 }
 
-/** Where the columns are. Undefined, with faults, when one is missing, there twice or unreadable. */
-function columnsOf({ row: number, cells }: Line, { errors }: Checked, tell: Tell): Columns | undefined {
+/** The positions of the columns. Undefined, with errors, when one is missing, duplicate or unreadable. */
+function columnsOf({ row: number, cells }: Line, { errors }: Checked, toRowError: ToRowError): Columns | undefined {
   const heading = cells.map(cell => cell.trim().toLowerCase())
   const damaged = cells.findIndex(isDamaged)
-  if (damaged !== -1) errors.push(tell(number, fault('', 'encoding'), damaged + 1))
+  if (damaged !== -1) errors.push(toRowError(number, fieldError('', 'encoding'), damaged + 1))
   for (const name of GRANT_COLUMNS) {
     const count = heading.filter(cell => cell === name).length
-    if (count === 0 && REQUIRED.includes(name)) errors.push(tell(number, fault(name, 'required')))
-    if (count > 1) errors.push(tell(number, fault(name, 'unique')))
+    if (count === 0 && REQUIRED.includes(name)) errors.push(toRowError(number, fieldError(name, 'required')))
+    if (count > 1) errors.push(toRowError(number, fieldError(name, 'unique')))
   }
   if (errors.length > 0) return undefined
   const known = GRANT_COLUMNS.map(name => ({ name, place: heading.indexOf(name) }))
@@ -163,52 +180,56 @@ function columnsOf({ row: number, cells }: Line, { errors }: Checked, tell: Tell
 const isDamaged = (cell: string) => cell.includes(DAMAGED)
 
 /**
- * What is wrong with a row whatever its values are: the first cell with bytes that are no text, also in a column without
- * a meaning here (where it ends is not certain either), or the first filled one to the right of the heading, because a
- * separator that is not in quotes moved the cells behind it.
+ * Finds an error of a row that does not depend on its values: the first cell with invalid bytes, in any column (where
+ * it ends is uncertain too), or the first non-empty cell to the right of the heading, because an unquoted separator
+ * shifts the cells after it.
  */
-function misshapen({ row: number, cells }: Line, { width, known }: Columns, tell: Tell): RowFault | undefined {
+function findShapeError(
+  { row: number, cells }: Line,
+  { width, known }: Columns,
+  toRowError: ToRowError,
+): RowError | undefined {
   const damaged = cells.findIndex(isDamaged)
   const name = known.find(({ place }) => place === damaged)?.name ?? ''
-  if (damaged !== -1) return tell(number, fault(name, 'encoding'), damaged + 1)
+  if (damaged !== -1) return toRowError(number, fieldError(name, 'encoding'), damaged + 1)
   const surplus = cells.findIndex((cell, place) => place >= width && cell.trim() !== '')
-  return surplus === -1 ? undefined : tell(number, fault('', 'surplus'), surplus + 1)
+  return surplus === -1 ? undefined : toRowError(number, fieldError('', 'surplus'), surplus + 1)
 }
 
 async function checkLine(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   {
     line,
     columns,
     known,
     checked,
-    tell,
-  }: { line: Line; columns: Columns; known: KnownGrants; checked: Checked; tell: Tell },
+    toRowError,
+  }: { line: Line; columns: Columns; known: KnownGrants; checked: Checked; toRowError: ToRowError },
 ): Promise<void> {
   checked.total++
   if (checked.errors.length >= MAX_ERRORS) return
-  const wrong = misshapen(line, columns, tell)
+  const wrong = findShapeError(line, columns, toRowError)
   if (wrong) {
     checked.errors.push(wrong)
     return
   }
   const fields = Object.fromEntries(columns.known.map(({ name, place }) => [name, line.cells[place] ?? '']))
-  const grant = await checkGrant(s, appKey, fields, known)
+  const grant = await checkGrant(context, appKey, fields, known)
   if (grant === 'repeated') checked.repeated++
-  else if ('faults' in grant) checked.errors.push(...grant.faults.map(raw => tell(line.row, raw)))
+  else if ('errors' in grant) checked.errors.push(...grant.errors.map(raw => toRowError(line.row, raw)))
   else checked.grants.push(grant)
 }
 
-/** False when the reference was granted in this moment. */
-async function give(s: Subscriptions, actor: Actor, appKey: string, grant: Grant): Promise<boolean> {
-  const { repeated } = await subscribe(s, actor, {
+/** False when the reference was granted in parallel. */
+async function grantRow(context: Subscriptions, actor: Actor, appKey: string, grant: Grant): Promise<boolean> {
+  const { repeated } = await subscribe(context, actor, {
     appKey,
     ...grant,
     method: GRANT_METHOD,
     paymentId: NO_PAYMENT_ID,
     amountCents: 0,
-    paidAt: s.clock.now(),
+    paidAt: context.clock.now(),
   })
   return !repeated
 }

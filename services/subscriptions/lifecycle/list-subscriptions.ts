@@ -1,4 +1,4 @@
-/** Reads subscriptions as the API shows them: with the names of their users, filtered and searched. */
+/** Reads subscriptions as the API returns them: with the names of their users, filtered and searched. */
 import type { Subscriptions } from '../context.ts'
 import { countersOf } from '../counters/running-counters.ts'
 import { findContacts, findUserIds } from '../people/store/end-users.ts'
@@ -15,7 +15,7 @@ import {
   subscriptionQuery,
 } from './store/subscriptions.ts'
 
-/** What a request filters by. */
+/** Filters of a request. */
 export interface SubscriptionSearch {
   search?: string | undefined
   status?: string | undefined
@@ -30,10 +30,14 @@ export interface SubscriptionSearch {
 /** A subscription on the wire. */
 export type SubscriptionView = ReturnType<typeof viewSubscription>
 
-/** At most so many users of a search are looked at. */
+/** Largest number of matching users of a search. */
 const MAX_FOUND_USERS = 1_000
 
-async function filterOf(s: Subscriptions, appKey: string, given: SubscriptionSearch): Promise<SubscriptionFilter> {
+async function filterOf(
+  context: Subscriptions,
+  appKey: string,
+  given: SubscriptionSearch,
+): Promise<SubscriptionFilter> {
   const search = given.search ?? ''
   return {
     ...(given.user_id ? { userIds: [given.user_id] } : {}),
@@ -41,7 +45,7 @@ async function filterOf(s: Subscriptions, appKey: string, given: SubscriptionSea
       ? {}
       : {
           anyOf: {
-            userIds: await findUserIds(s.c, appKey, search, MAX_FOUND_USERS),
+            userIds: await findUserIds(context.collections, appKey, search, MAX_FOUND_USERS),
             paymentId: search,
             id: /^[1-9]\d{0,14}$/.test(search) ? Number(search) : 0,
           },
@@ -50,80 +54,92 @@ async function filterOf(s: Subscriptions, appKey: string, given: SubscriptionSea
     planId: given.plan_id,
     method: given.payment_method || undefined,
     autoRenew: given.auto_renew === undefined ? undefined : given.auto_renew === '1',
-    endsUntil: given.expiring === '1' ? secondsOf(s.clock.now()) + s.config.EXPIRING_SOON_DAYS * DAY : undefined,
+    endsUntil:
+      given.expiring === '1' ? secondsOf(context.clock.now()) + context.config.EXPIRING_SOON_DAYS * DAY : undefined,
     created: given.created,
   }
 }
 
 /** A page of subscriptions. */
 export async function pageOfSubscriptions(
-  s: Subscriptions,
+  context: Subscriptions,
   { appKey, given, page, lang }: { appKey: string; given: SubscriptionSearch; page: Page; lang: Lang },
 ): Promise<Found<SubscriptionView>> {
-  const now = s.clock.now()
-  const filter = await filterOf(s, appKey, given)
-  const query = await subscriptionQuery(s.c, appKey, filter, secondsOf(now))
-  const knownTotal = await totalOf(s, appKey, filter)
+  const now = context.clock.now()
+  const filter = await filterOf(context, appKey, given)
+  const query = await subscriptionQuery(context.collections, appKey, filter, secondsOf(now))
+  const knownTotal = await totalOf(context, appKey, filter)
   const key = `subscriptions ${appKey} ${questionOf(given)}`
-  const found = await listSubscriptions(s.c, s.count, now, { query, key, page, knownTotal })
-  return { ...found, items: await withUsers(s, appKey, found.items, lang) }
+  const found = await listSubscriptions(context.collections, context.count, now, { query, key, page, knownTotal })
+  return { ...found, items: await withUsers(context, appKey, found.items, lang) }
 }
 
-/** What was asked, as the memory of totals knows it: not the query, which names this very second. */
+/** Cache key of the total. It is not the query, which contains the current second. */
 function questionOf(given: SubscriptionSearch): string {
   const { search, status, plan_id, user_id, payment_method, auto_renew, expiring, created } = given
   return JSON.stringify({ search, status, plan_id, user_id, payment_method, auto_renew, expiring, created })
 }
 
-/** The running figures know the total of everything; a status may be lagging, so it is counted. */
-async function totalOf(s: Subscriptions, appKey: string, filter: SubscriptionFilter): Promise<number | undefined> {
+/**
+ * Running counters contain the total without filters; a status may be outdated until the expiry job runs, so it is
+ * counted.
+ */
+async function totalOf(
+  context: Subscriptions,
+  appKey: string,
+  filter: SubscriptionFilter,
+): Promise<number | undefined> {
   const { created, ...rest } = filter
   const filtered = created?.from ?? created?.to ?? Object.values(rest).find(value => value !== undefined)
-  return filtered === undefined ? (await countersOf(s, [appKey])).subs_total : undefined
+  return filtered === undefined ? (await countersOf(context, [appKey])).subs_total : undefined
 }
 
 /** One subscription. */
-export async function viewOne(s: Subscriptions, subscription: SubscriptionDoc, lang: Lang): Promise<SubscriptionView> {
-  const users = await findContacts(s.c, subscription.app_key, [subscription.user_id])
-  return viewSubscription(subscription, users.get(subscription.user_id), viewContext(s, lang))
+export async function viewOne(
+  context: Subscriptions,
+  subscription: SubscriptionDoc,
+  lang: Lang,
+): Promise<SubscriptionView> {
+  const users = await findContacts(context.collections, subscription.app_key, [subscription.user_id])
+  return viewSubscription(subscription, users.get(subscription.user_id), viewContext(context, lang))
 }
 
-/** Everything that the filter finds, in batches. */
+/** All results of the filter, in batches. */
 export async function* streamViews(
-  s: Subscriptions,
+  context: Subscriptions,
   { appKey, given, lang }: { appKey: string; given: SubscriptionSearch; lang: Lang },
 ): AsyncIterable<SubscriptionView[]> {
-  const filter = await filterOf(s, appKey, given)
-  const query = await subscriptionQuery(s.c, appKey, filter, secondsOf(s.clock.now()))
+  const filter = await filterOf(context, appKey, given)
+  const query = await subscriptionQuery(context.collections, appKey, filter, secondsOf(context.clock.now()))
   let batch: SubscriptionDoc[] = []
-  for await (const subscription of streamSubscriptions(s.c, query)) {
+  for await (const subscription of streamSubscriptions(context.collections, query)) {
     batch.push(subscription)
     if (batch.length < BATCH) continue
-    yield await withUsers(s, appKey, batch, lang)
+    yield await withUsers(context, appKey, batch, lang)
     batch = []
   }
-  yield await withUsers(s, appKey, batch, lang)
+  yield await withUsers(context, appKey, batch, lang)
 }
 
 const BATCH = 500
 
 async function withUsers(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   subscriptions: readonly SubscriptionDoc[],
   lang: Lang,
 ): Promise<SubscriptionView[]> {
   const ids = [...new Set(subscriptions.map(({ user_id }) => user_id))]
-  const users = ids.length === 0 ? new Map() : await findContacts(s.c, appKey, ids)
-  const context = viewContext(s, lang)
-  return subscriptions.map(known => viewSubscription(known, users.get(known.user_id), context))
+  const users = ids.length === 0 ? new Map() : await findContacts(context.collections, appKey, ids)
+  const view = viewContext(context, lang)
+  return subscriptions.map(known => viewSubscription(known, users.get(known.user_id), view))
 }
 
-function viewContext(s: Subscriptions, lang: Lang) {
+function viewContext(context: Subscriptions, lang: Lang) {
   return {
     lang,
-    zone: s.zone,
-    nowSeconds: secondsOf(s.clock.now()),
-    soonDays: s.config.EXPIRING_SOON_DAYS,
+    zone: context.zone,
+    nowSeconds: secondsOf(context.clock.now()),
+    soonDays: context.config.EXPIRING_SOON_DAYS,
   }
 }

@@ -1,4 +1,4 @@
-/** Purchases that a device kept while it was offline: restored as they are, never shortening what was paid. */
+/** Purchases stored on a device while it was offline: restored as they are, never shortening a paid period. */
 
 import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { DAY_SECONDS } from '../../platform/durations.ts'
@@ -8,12 +8,13 @@ import type { Actor, Subscriptions } from '../context.ts'
 import { findPayment } from '../payments/store/payments-and-orders.ts'
 import { type Period, STATUS } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
-import type { PlanDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { SubscriptionDoc } from '../store/documents.ts'
+import type { PlanDoc } from '../store/models.ts'
 import { stepped, writeChange } from './change-subscription.ts'
 import { NO_PAYMENT_ID } from './start-or-renew.ts'
 import { findCurrent, findSubscription } from './store/subscriptions.ts'
 
-/** One purchase as the device has it. */
+/** One purchase as the device stored it. */
 export interface LocalPurchase {
   appKey: string
   userId: number
@@ -27,28 +28,28 @@ export interface LocalPurchase {
 
 /** Restores one purchase. Throws `payment_taken` when the reference belongs to another user or plan. */
 export async function restorePurchase(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   purchase: LocalPurchase,
 ): Promise<{ subscription: SubscriptionDoc; repeated: boolean }> {
   const clientKey = `${purchase.appKey}/${purchase.clientRef}`
   return writeAsRead(async () => {
-    const known = await findPayment(s.c, { client_key: clientKey })
+    const known = await findPayment(context.collections, { client_key: clientKey })
     if (known) {
-      const subscription = await findSubscription(s.c, purchase.appKey, known.subscription_id)
+      const subscription = await findSubscription(context.collections, purchase.appKey, known.subscription_id)
       if (!subscription || known.user_id !== purchase.userId || known.plan_id !== purchase.plan._id)
         throw new ProblemError('payment_taken')
       return { subscription, repeated: true }
     }
-    const before = await findCurrent(s.c, purchase.userId, purchase.plan._id)
-    const after = await restored(s, before, purchase)
+    const before = await findCurrent(context.collections, purchase.userId, purchase.plan._id)
+    const after = await restored(context, before, purchase)
     const first = !before || before.status === STATUS.pending
-    const written = await writeChange(s, actor, {
+    const written = await writeChange(context, actor, {
       action: 'subscription.sync',
       before,
       after,
       payment: {
-        _id: await s.ids.next('payment'),
+        _id: await context.ids.next('payment'),
         app_key: purchase.appKey,
         subscription_id: after._id,
         user_id: purchase.userId,
@@ -61,7 +62,7 @@ export async function restorePurchase(
         paid_at: new Date(purchase.start * 1000),
         refunded_cents: 0,
         new_period: first ? 'first' : 'none',
-        created_at: s.clock.now(),
+        created_at: context.clock.now(),
       },
       day: first ? { new_subs: 1 } : {},
     })
@@ -70,16 +71,16 @@ export async function restorePurchase(
 }
 
 async function restored(
-  s: Subscriptions,
+  context: Subscriptions,
   before: SubscriptionDoc | undefined,
   purchase: LocalPurchase,
 ): Promise<SubscriptionDoc> {
-  const now = s.clock.now()
+  const now = context.clock.now()
   const plan = snapshotOf(purchase.plan)
   const kept = keptPeriod(purchase, plan.grace_days, secondsOf(now))
   if (before) return stepped(before, longer(before, kept), now)
   return {
-    _id: await s.ids.next('subscription'),
+    _id: await context.ids.next('subscription'),
     app_key: purchase.appKey,
     user_id: purchase.userId,
     plan_id: purchase.plan._id,
@@ -103,7 +104,7 @@ function keptPeriod({ start, end }: LocalPurchase, graceDays: number, now: numbe
   return over ? { ...base, status: STATUS.expired, ended_at: lapseAt } : { ...base, status: STATUS.active }
 }
 
-/** The longer of the two: what was paid is never cut, and what runs longer on the device counts. */
+/** The later end of the two: a paid period is never shortened, and a longer period on the device counts. */
 function longer(before: SubscriptionDoc, kept: Period): Period {
   const paid = before.status === STATUS.active || before.status === STATUS.expired
   if (!paid) return kept

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { closeStaleOrders, openOrder } from '../payments/orders.ts'
-import { act } from './admin-actions.ts'
+import { runAdminAction } from './admin-actions.ts'
 import { expireLapsed } from './expire-subscriptions.ts'
 import { type LocalPurchase, restorePurchase } from './local-sync.ts'
 import { NO_PAYMENT_ID, type Purchase, subscribe } from './start-or-renew.ts'
@@ -11,14 +11,14 @@ const DAY = 86_400
 const never = new AbortController().signal
 
 async function shop() {
-  const half = await openSubscriptionsModule()
-  const { s, giveApp, giveUser, givePlan, clock } = half
+  const subscriptions = await openSubscriptionsModule()
+  const { context, giveApp, giveUser, givePlan, clock } = subscriptions
   await giveApp('shop')
   const user = await giveUser('shop')
   const plan = await givePlan('shop')
   const buy = (more: Partial<Purchase> = {}) => {
     const base = { appKey: 'shop', userId: user._id, plan, method: 'alipay', paymentId: 'P-1', amountCents: 1990 }
-    return subscribe(s, systemActor, { ...base, paidAt: clock.now(), ...more })
+    return subscribe(context, systemActor, { ...base, paidAt: clock.now(), ...more })
   }
   const restore = (more: Partial<LocalPurchase> = {}) => {
     const now = Math.floor(clock.now().getTime() / 1000)
@@ -30,11 +30,11 @@ async function shop() {
       start: now - DAY,
       end: now + 60 * DAY,
     }
-    return restorePurchase(s, systemActor, { ...base, ...more })
+    return restorePurchase(context, systemActor, { ...base, ...more })
   }
-  const periods = () => s.c.payments.countDocuments({ kind: 'payment' })
+  const periods = () => context.collections.payments.countDocuments({ kind: 'payment' })
   const now = () => Math.floor(clock.now().getTime() / 1000)
-  return { ...half, user, plan, buy, restore, periods, now }
+  return { ...subscriptions, user, plan, buy, restore, periods, now }
 }
 const outcomeOf = (work: Promise<{ repeated: boolean }>) =>
   codeOf(work, ({ repeated }) => (repeated ? 'repeated' : 'booked'))
@@ -57,21 +57,21 @@ describe('what counts as the same payment', () => {
     ['a grant with the same reference', { ...grant, clientRef: 'C-1' }, { ...grant, clientRef: 'C-1' }, 'repeated'],
     ['a grant without a reference', grant, grant, 'booked'],
     ['a grant under the reference of money', { clientRef: 'C-1' }, { ...grant, clientRef: 'C-1' }, 'payment_taken'],
-    ['what is booked by hand, whatever its number', { method: 'manual' }, { method: 'manual' }, 'booked'],
+    ['a manual booking, whatever its number', { method: 'manual' }, { method: 'manual' }, 'booked'],
     ['for others too', { method: 'manual', userId: -1 }, { method: 'manual' }, 'booked'],
     [
-      'what is booked by hand with its reference',
+      'a manual booking with its reference',
       { method: 'manual', clientRef: 'C-1' },
       { method: 'manual', clientRef: 'C-1' },
       'repeated',
     ],
     [
-      'what is booked by hand under the reference of another number',
+      'a manual booking under the reference of another number',
       { method: 'manual', clientRef: 'C-1' },
       { method: 'manual', paymentId: 'P-2', clientRef: 'C-1' },
       'payment_taken',
     ],
-    ['money for somebody else', {}, { userId: -1 }, 'payment_taken'],
+    ['a payment of another user', {}, { userId: -1 }, 'payment_taken'],
   ])('%s', async (_, first, second, outcome) => {
     const { buy, periods } = await shop()
     expect(await outcomeOf(buy(first))).toBe('booked')
@@ -87,69 +87,69 @@ describe('what counts as the same payment', () => {
   })
 })
 
-/** Buys, and ends it at once. */
+/** Buys and ends the subscription. */
 function bought(action: 'cancel' | 'refund', more: Partial<Purchase> = {}) {
-  return async ({ s, buy }: Awaited<ReturnType<typeof shop>>) => {
+  return async ({ context, buy }: Awaited<ReturnType<typeof shop>>) => {
     const { subscription } = await buy(more)
-    await act(s, systemActor, { appKey: 'shop', id: subscription._id }, { action, at: 'now' })
+    await runAdminAction(context, systemActor, { appKey: 'shop', id: subscription._id }, { action, at: 'now' })
   }
 }
 
 describe('a trial comes before the first period', () => {
   const trial = { method: 'trial', paymentId: NO_PAYMENT_ID, amountCents: 0, days: 7, clientRef: 'trial' }
-  test.each<[string, (half: Awaited<ReturnType<typeof shop>>) => Promise<unknown>, outcome: string]>([
-    ['of somebody new', async () => undefined, 'booked'],
-    ['of somebody who has had it', ({ buy }) => buy(trial), 'repeated'],
+  test.each<[string, (subscriptions: Awaited<ReturnType<typeof shop>>) => Promise<unknown>, outcome: string]>([
+    ['of a new user', async () => undefined, 'booked'],
+    ['of a user who has had it', ({ buy }) => buy(trial), 'repeated'],
     ['not of a holder', ({ buy }) => buy(), 'transition_refused'],
     [
-      'not of somebody whose time is over',
-      async ({ s, buy, clock }) => {
+      'not of a user whose time is over',
+      async ({ context, buy, clock }) => {
         await buy()
         clock.advance(31 * DAY * 1000)
-        await expireLapsed(s, never)
+        await expireLapsed(context, never)
       },
       'transition_refused',
     ],
     [
-      'of somebody who has only ordered',
-      ({ s, user, plan }) => {
+      'of a user who has only ordered',
+      ({ context, user, plan }) => {
         const order = { appKey: 'shop', userId: user._id, plan, method: 'alipay', outTradeNo: 'T-1', autoRenew: false }
-        return openOrder(s, systemActor, order)
+        return openOrder(context, systemActor, order)
       },
       'booked',
     ],
     [
-      'of somebody whose order was closed',
-      async ({ s, user, plan, clock }) => {
+      'of a user whose order was closed',
+      async ({ context, user, plan, clock }) => {
         const order = { appKey: 'shop', userId: user._id, plan, method: 'alipay', outTradeNo: 'T-1', autoRenew: false }
-        await openOrder(s, systemActor, order)
+        await openOrder(context, systemActor, order)
         clock.advance(2 * DAY * 1000)
-        await closeStaleOrders(s)
+        await closeStaleOrders(context)
       },
       'booked',
     ],
     [
-      'of somebody who holds another plan',
+      'of a user who holds another plan',
       async ({ user, givePlan, pay }) => pay(user, await givePlan('shop')),
       'booked',
     ],
-    ['not of somebody whose period was cancelled', bought('cancel'), 'transition_refused'],
-    ['not of somebody whose money went back', bought('refund'), 'transition_refused'],
-    ['not of somebody whose grant was taken back', bought('cancel', grant), 'transition_refused'],
+    ['not of a user whose period was cancelled', bought('cancel'), 'transition_refused'],
+    ['not of a user whose money went back', bought('refund'), 'transition_refused'],
+    ['not of a user whose grant was taken back', bought('cancel', grant), 'transition_refused'],
     [
-      'not of somebody who has ordered again since',
-      async half => {
-        await bought('cancel')(half)
-        const { s, user, plan } = half
+      'not of a user who has ordered again since',
+      async fixture => {
+        await bought('cancel')(fixture)
+        const { context, user, plan } = fixture
         const order = { appKey: 'shop', userId: user._id, plan, method: 'alipay', outTradeNo: 'T-1', autoRenew: false }
-        await openOrder(s, systemActor, order)
+        await openOrder(context, systemActor, order)
       },
       'transition_refused',
     ],
   ])('%s', async (_, before, outcome) => {
-    const half = await shop()
-    await before(half)
-    expect(await outcomeOf(half.buy(trial))).toBe(outcome)
+    const fixture = await shop()
+    await before(fixture)
+    expect(await outcomeOf(fixture.buy(trial))).toBe(outcome)
   })
 
   test('and what is paid afterwards is no trial any more', async () => {
@@ -177,22 +177,24 @@ describe('what a device kept', () => {
     ['runs on the device', 60 * DAY, 1],
     ['is over on the device', -60, 2],
   ])('revives an expired one that %s', async (_, left, status) => {
-    const { s, buy, restore, stored, clock, now } = await shop()
+    const { context, buy, restore, stored, clock, now } = await shop()
     const { subscription } = await buy()
     clock.advance(31 * DAY * 1000)
-    await expireLapsed(s, never)
+    await expireLapsed(context, never)
     await restore({ end: now() + left })
     expect(await stored(subscription._id)).toMatchObject({ status, end: now() + left, auto_renew: false })
   })
 
   test('starts what was only ordered, and counts as its first period', async () => {
-    const { s, user, plan, restore, stored, clock } = await shop()
+    const { context, user, plan, restore, stored, clock } = await shop()
     const order = { appKey: 'shop', userId: user._id, plan, method: 'alipay', outTradeNo: 'T-1', autoRenew: false }
-    const { subscription } = await openOrder(s, systemActor, order)
+    const { subscription } = await openOrder(context, systemActor, order)
     await restore()
     expect((await stored(subscription._id)).status).toBe(1)
-    expect(await s.c.payments.findOne({ method: 'local_sync' })).toMatchObject({ new_period: 'first' })
-    expect(await s.c.days.findOne({ _id: `shop/${s.zone.day(clock.now())}` })).toMatchObject({ new_subs: 1 })
+    expect(await context.collections.payments.findOne({ method: 'local_sync' })).toMatchObject({ new_period: 'first' })
+    expect(await context.collections.days.findOne({ _id: `shop/${context.zone.day(clock.now())}` })).toMatchObject({
+      new_subs: 1,
+    })
   })
 
   test('under one reference is one purchase: of this user and plan', async () => {

@@ -1,22 +1,24 @@
-/** Subscriptions come into being and go on: by payment, by grant, by what a device kept. */
+/** Subscriptions are created and prolonged: by payment, by grant, from a device. */
 import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { closeOrder, findOpenOrder, findPayment, hadPeriod } from '../payments/store/payments-and-orders.ts'
 import { begin, renew, STATUS } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
-import type { OrderDoc, PaymentDoc, PlanDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { OrderDoc, PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { PlanDoc } from '../store/models.ts'
 import { periodOf, type SubscriptionChange, stepped, writeChange } from './change-subscription.ts'
 import { findCurrent, findSubscription } from './store/subscriptions.ts'
 
-/** Stands for the payment of records that no channel knows. */
+/** Payment id of records without a payment at a channel. */
 export const NO_PAYMENT_ID = '0'.repeat(28)
 
-/** Methods without a payment of their own: their number means nothing, and only `client_ref` tells a repeat. */
+/** Methods without a payment of their own: their number has no meaning, and only `client_ref` identifies a repeat. */
 export const UNPAID: ReadonlySet<string> = new Set(['manual', 'local_sync', 'trial'])
 
-/** Money or a grant for one period of a plan. */
+/** A payment or a grant for one period of a plan. */
 export interface Purchase {
   appKey: string
   userId: number
@@ -27,43 +29,43 @@ export interface Purchase {
   amountCents: number
   paidAt: Date
   autoRenew?: boolean | undefined
-  /** The caller's own reference: a repeat gives the same answer. */
+  /** The caller's own reference: a repeat returns the same result. */
   clientRef?: string | undefined
   channelRef?: string | undefined
-  /** Other than the plan's duration. */
+  /** Overrides the plan's duration. */
   days?: number | undefined
   order?: OrderDoc | undefined
 }
 
-/** What a purchase made. */
+/** The result of a purchase. */
 export interface Subscribed {
   subscription: SubscriptionDoc
-  /** True when the same payment or reference had been there before; nothing was stored again. */
+  /** True when the same payment or reference was stored before; nothing was stored again. */
   repeated: boolean
 }
 
 /**
- * Starts or prolongs the user's subscription of the plan. The same payment a second time gives the same answer and no
+ * Starts or prolongs the user's subscription of the plan. Repeating a payment returns the same result and grants no
  * second period. Throws `payment_taken` when the payment belongs to another user or plan, or the reference to another
  * payment; `transition_refused` when the subscription is permanent already, or a trial would follow a period.
  */
-export async function subscribe(s: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
+export async function subscribe(context: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
   const keys = keysOf(purchase)
   return writeAsRead(async () => {
-    const known = await findPayment(s.c, keys)
-    if (known) return { subscription: await paidBefore(s, purchase, known), repeated: true }
-    const change = await planChange(s, purchase, keys)
-    const subscription = await writeChange(s, actor, change)
+    const known = await findPayment(context.collections, keys)
+    if (known) return { subscription: await paidBefore(context, purchase, known), repeated: true }
+    const change = await planChange(context, purchase, keys)
+    const subscription = await writeChange(context, actor, change)
     return subscription && { subscription, repeated: false }
   })
 }
 
-/** The open order that a payment of this method settles. Throws `amount_mismatch` when it asks for another amount. */
+/** The open order that a payment of this method settles. Throws `amount_mismatch` when the order has another amount. */
 export async function orderFor(
-  s: Subscriptions,
+  context: Subscriptions,
   { userId, plan, method, amountCents }: Pick<Purchase, 'userId' | 'plan' | 'method' | 'amountCents'>,
 ): Promise<OrderDoc | undefined> {
-  const order = await findOpenOrder(s.c, userId, plan._id)
+  const order = await findOpenOrder(context.collections, userId, plan._id)
   if (order?.method !== method) return undefined
   if (order.amount_cents !== amountCents) throw new ProblemError('amount_mismatch')
   return order
@@ -79,26 +81,26 @@ function keysOf({ appKey, method, paymentId, clientRef }: Purchase): Keys {
 }
 
 async function paidBefore(
-  s: Subscriptions,
+  context: Subscriptions,
   { appKey, userId, plan, method, paymentId, days }: Purchase,
   row: PaymentDoc,
 ): Promise<SubscriptionDoc> {
-  const subscription = await findSubscription(s.c, appKey, row.subscription_id)
+  const subscription = await findSubscription(context.collections, appKey, row.subscription_id)
   if (!subscription || row.user_id !== userId || row.plan_id !== plan._id) throw new ProblemError('payment_taken')
-  // Other money under a reference that was used: it must not be taken for the first.
+  // Another payment under a used reference must not count as the first one.
   if (row.method !== method || row.payment_id !== paymentId) throw new ProblemError('payment_taken')
   if (row.days !== undefined && row.days !== (days ?? null))
-    throw new ProblemError('payment_taken', 'The client_ref stands for a grant of other days already.')
+    throw new ProblemError('payment_taken', sentence('detail.client_ref_used'))
   return subscription
 }
 
-async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Promise<SubscriptionChange> {
-  const now = s.clock.now()
-  const before = await findCurrent(s.c, purchase.userId, purchase.plan._id)
+async function planChange(context: Subscriptions, purchase: Purchase, keys: Keys): Promise<SubscriptionChange> {
+  const now = context.clock.now()
+  const before = await findCurrent(context.collections, purchase.userId, purchase.plan._id)
   const { appKey, userId, plan } = purchase
-  if (purchase.method === 'trial' && (await hadPeriod(s.c, { appKey, userId, planId: plan._id })))
-    throw new ProblemError('transition_refused', 'A trial comes before the first period.')
-  const after = before ? prolonged(before, purchase, now) : await started(s, purchase, now)
+  if (purchase.method === 'trial' && (await hadPeriod(context.collections, { appKey, userId, planId: plan._id })))
+    throw new ProblemError('transition_refused', sentence('detail.trial_first'))
+  const after = before ? prolonged(before, purchase, now) : await started(context, purchase, now)
   const first = !before || before.status === STATUS.pending
   const { order, amountCents } = purchase
   return {
@@ -106,7 +108,7 @@ async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Pro
     before,
     after,
     payment: {
-      _id: await s.ids.next('payment'),
+      _id: await context.ids.next('payment'),
       app_key: after.app_key,
       subscription_id: after._id,
       user_id: after.user_id,
@@ -122,16 +124,16 @@ async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Pro
       ...(purchase.method === 'manual' ? { days: purchase.days ?? null } : {}),
       created_at: now,
     },
-    ...(order ? { also: session => closeOrder(s.c, order._id, 'paid', session) } : {}),
+    ...(order ? { also: session => closeOrder(context.collections, order._id, 'paid', session) } : {}),
     day: { ...(first ? { new_subs: 1 } : { renewals: 1 }), revenue_cents: amountCents },
   }
 }
 
-async function started(s: Subscriptions, purchase: Purchase, now: Date): Promise<SubscriptionDoc> {
+async function started(context: Subscriptions, purchase: Purchase, now: Date): Promise<SubscriptionDoc> {
   const plan = snapshotOf(purchase.plan)
   const start = secondsOf(now)
   return {
-    _id: await s.ids.next('subscription'),
+    _id: await context.ids.next('subscription'),
     app_key: purchase.appKey,
     user_id: purchase.userId,
     plan_id: purchase.plan._id,

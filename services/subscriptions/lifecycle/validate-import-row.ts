@@ -1,17 +1,19 @@
-/** Checks one row of an import against the database and the rows before it. */
+/** Validates one row of an import against the database and the rows before it. */
 import { z } from 'zod'
+import { validate } from '../../platform/json/bounded-validation.ts'
+import type { FieldError } from '../../platform/problems.ts'
 import { findPlan } from '../catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../context.ts'
 import { findPayment } from '../payments/store/payments-and-orders.ts'
 import { findUser } from '../people/store/end-users.ts'
-import { type FaultRule, fault, faultsOf, type RawFault } from '../rules/field-errors.ts'
+import { type FieldRule, fieldError, fieldErrorsOf } from '../rules/field-errors.ts'
 import { id, integer, text } from '../rules/field-schemas.ts'
 import { STATUS } from '../rules/period.ts'
-import type { PlanDoc } from '../store/documents.ts'
+import type { PlanDoc } from '../store/models.ts'
 import { NO_PAYMENT_ID } from './start-or-renew.ts'
 import { findCurrent } from './store/subscriptions.ts'
 
-/** The payment method of periods that are granted. */
+/** The payment method of granted periods. */
 export const GRANT_METHOD = 'manual'
 
 const row = z.object({
@@ -25,75 +27,78 @@ const row = z.object({
 export interface Grant {
   userId: number
   plan: PlanDoc
-  /** Undefined: those of the plan. */
+  /** Undefined: the plan's duration. */
   days: number | undefined
   clientRef: string
 }
 
-/** What a reference is for. */
+/** What a reference was used for. */
 interface Granted {
   userId: number
   planId: number
-  /** Null: those of the plan. Undefined: not known. */
+  /** Null: the plan's duration. Undefined: unknown. */
   days: number | null | undefined
 }
 
-/** What is known by the rows before; begins empty. */
+/** Known from earlier rows; starts empty. */
 export interface KnownGrants {
   plans: Map<number, PlanDoc | undefined>
   refs: Map<string, Granted>
-  /** Who holds which plan for ever. */
+  /** Permanent holders of plans. */
   ever: Set<string>
 }
 
-/** The columns that a row may have. */
+/** The columns of a row. */
 export const GRANT_COLUMNS = Object.keys(row.shape)
 
-/** A row as a grant, or why it is none: it was granted before with the same values, or its fields are wrong. */
+/** A row as a grant, `repeated` when it was granted before with the same values, or its errors. */
 export async function checkGrant(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   fields: Record<string, string>,
   known: KnownGrants,
-): Promise<Grant | 'repeated' | { faults: RawFault[] }> {
-  const parsed = row.safeParse(fields)
-  if (!parsed.success) return { faults: faultsOf(parsed.error, fields) }
+): Promise<Grant | 'repeated' | { errors: FieldError[] }> {
+  const parsed = validate(row, fields)
+  if (!parsed.ok) return { errors: fieldErrorsOf(parsed.issues) }
   const { user_id, plan_id, days, client_ref } = parsed.data
-  if (!known.plans.has(plan_id)) known.plans.set(plan_id, await findPlan(s.c, appKey, plan_id))
+  if (!known.plans.has(plan_id)) known.plans.set(plan_id, await findPlan(context.collections, appKey, plan_id))
   const plan = known.plans.get(plan_id)
-  const user = await findUser(s.c, appKey, user_id)
+  const user = await findUser(context.collections, appKey, user_id)
   const missing = [...(user ? [] : ['user_id']), ...(plan ? [] : ['plan_id'])]
-  if (!plan || !user) return { faults: missing.map(field => fault(field, 'value')) }
+  if (!plan || !user) return { errors: missing.map(field => fieldError(field, 'value')) }
   const grant = { userId: user_id, plan, days: days === '' ? undefined : days, clientRef: client_ref }
-  const verdict = await verdictOf(s, appKey, grant, known)
-  if (verdict === 'repeated') return verdict
-  return verdict ? { faults: [fault(...verdict)] } : grant
+  const found = await findGrantError(context, appKey, grant, known)
+  if (found === 'repeated') return found
+  return found ? { errors: [fieldError(...found)] } : grant
 }
 
-/** What hinders a grant: its reference stands for something else, or for the same already, or the user holds the plan for ever. */
-async function verdictOf(
-  s: Subscriptions,
+/**
+ * Why a row cannot be granted: its reference is used by another grant or by the same one, or the user holds the plan
+ * permanently.
+ */
+async function findGrantError(
+  context: Subscriptions,
   appKey: string,
   { userId, plan, days, clientRef }: Grant,
   { refs, ever }: KnownGrants,
-): Promise<Hindrance | 'repeated' | undefined> {
-  const paid = await findPayment(s.c, { client_key: `${appKey}/${clientRef}` })
+): Promise<GrantError | 'repeated' | undefined> {
+  const paid = await findPayment(context.collections, { client_key: `${appKey}/${clientRef}` })
   if (paid && !(paid.method === GRANT_METHOD && paid.payment_id === NO_PAYMENT_ID)) return ['client_ref', 'unique']
   const wanted: Granted = { userId, planId: plan._id, days: days ?? null }
   const before = paid ? { userId: paid.user_id, planId: paid.plan_id, days: paid.days } : refs.get(clientRef)
   if (before) return compare(before, wanted)
   const held = `${userId} ${plan._id}`
-  const current = await findCurrent(s.c, userId, plan._id)
+  const current = await findCurrent(context.collections, userId, plan._id)
   if (ever.has(held) || (current?.status === STATUS.active && current.end === 0)) return ['user_id', 'permanent']
   refs.set(clientRef, wanted)
   if ((days ?? plan.duration) === 0) ever.add(held)
   return undefined
 }
 
-type Hindrance = [field: string, rule: FaultRule]
+type GrantError = [field: string, rule: FieldRule]
 
-/** The same again, or another grant under a reference that was used. */
-function compare(before: Granted, wanted: Granted): Hindrance | 'repeated' {
+/** The same grant again, or another one under a used reference. */
+function compare(before: Granted, wanted: Granted): GrantError | 'repeated' {
   if (before.userId !== wanted.userId || before.planId !== wanted.planId) return ['client_ref', 'unique']
   return before.days === undefined || before.days === wanted.days ? 'repeated' : ['client_ref', 'other_days']
 }

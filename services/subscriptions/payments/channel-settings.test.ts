@@ -1,11 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { certify, pemOf } from '../../../test/support/subscriptions/certificate-chain.ts'
 import { fakeAlipay, fakeWechat } from '../../../test/support/subscriptions/payment-notices.ts'
 import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import type { ProblemError } from '../../platform/problems.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { findChannel } from '../catalogue/store/apps.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
+import { localise } from '../rules/field-errors.ts'
 import { type ChannelName, loadChannel, saveChannelSettings, viewChannel } from './channel-settings.ts'
 
 const { settings } = fakeWechat()
@@ -23,29 +25,29 @@ const HUAWEI = {
 const { api_v3_key: SECRET, ...OPEN } = WECHAT
 
 async function shop(closing?: (close: () => Promise<void>) => void) {
-  const { s, giveApp } = await openSubscriptionsModule({}, closing)
+  const { context, giveApp } = await openSubscriptionsModule({}, closing)
   await giveApp('shop')
-  const save = (given: Record<string, unknown>, by: Subscriptions = s, channel: ChannelName = 'wechat') =>
+  const save = (given: Record<string, unknown>, by: Subscriptions = context, channel: ChannelName = 'wechat') =>
     saveChannelSettings(by, systemActor, { appKey: 'shop', channel }, { enabled: '1', ...given })
-  const loaded = () => loadChannel(s, 'shop', 'wechat')
-  const faults = async (given: Record<string, unknown>, channel: ChannelName = 'wechat') =>
-    save(given, s, channel).then(
+  const loaded = () => loadChannel(context, 'shop', 'wechat')
+  const errors = async (given: Record<string, unknown>, channel: ChannelName = 'wechat') =>
+    save(given, context, channel).then(
       () => [],
-      (error: { faults: { pointer: string; code: string }[] }) =>
-        error.faults.map(({ pointer, code }) => `${pointer.slice(1)} ${code}`),
+      (refusal: ProblemError) =>
+        refusal.errors.map(error => localise(error, 'en')).map(({ field, rule }) => `${field} ${rule}`),
     )
-  return { s, save, loaded, faults }
+  return { context, save, loaded, errors }
 }
 
 test('what is stored is loaded as it was given, and shown without its secrets', async () => {
-  const { s, save, loaded } = await shop()
+  const { context, save, loaded } = await shop()
   const stored = await save(WECHAT)
   expect(await loaded()).toEqual(WECHAT)
-  expect(viewChannel(s, stored)).toMatchObject({
+  expect(viewChannel(context, stored)).toMatchObject({
     ...{ channel: 'wechat', enabled: '1', settings: OPEN, secrets: { api_v3_key: true } },
     notify_path: '/notify/wechat/shop',
   })
-  for (const text of [JSON.stringify(stored), JSON.stringify(await s.c.audit.find().toArray())])
+  for (const text of [JSON.stringify(stored), JSON.stringify(await context.collections.audit.find().toArray())])
     expect(text).not.toContain(SECRET)
 })
 
@@ -60,14 +62,14 @@ test('what is absent stays as it was, the secret too', async () => {
 })
 
 test('a channel that is off, or of another app, or never set up, is none', async () => {
-  const { s, save, loaded } = await shop()
+  const { context, save, loaded } = await shop()
   expect(await loaded()).toBeUndefined()
   await save({ ...WECHAT, enabled: '0' })
   expect(await loaded()).toBeUndefined()
   await save({})
   expect(await loaded()).toEqual(WECHAT)
-  expect(await loadChannel(s, 'other', 'wechat')).toBeUndefined()
-  expect(await loadChannel(s, 'shop', 'alipay')).toBeUndefined()
+  expect(await loadChannel(context, 'other', 'wechat')).toBeUndefined()
+  expect(await loadChannel(context, 'shop', 'alipay')).toBeUndefined()
 })
 
 describe('what cannot work is refused, with its field, and changes nothing', () => {
@@ -91,7 +93,7 @@ describe('what cannot work is refused, with its field, and changes nothing', () 
     ['a secret of 33 bytes', 'wechat', { api_v3_key: 'k'.repeat(33) }, ['api_v3_key format']],
     ['a secret of 32 letters and more bytes', 'wechat', { api_v3_key: '密'.repeat(32) }, ['api_v3_key format']],
     ['a secret that is no text', 'wechat', { api_v3_key: null }, ['api_v3_key type']],
-    ['several at once', 'wechat', { mchid: '', appid: 'x'.repeat(65) }, ['mchid too_small', 'appid too_big']],
+    ['several at the same time', 'wechat', { mchid: '', appid: 'x'.repeat(65) }, ['mchid too_small', 'appid too_big']],
     ['a key of Alipay that is none', 'alipay', { ...ALIPAY, alipay_public_key: 'x' }, ['alipay_public_key format']],
     [
       'settings of another channel',
@@ -110,60 +112,56 @@ describe('what cannot work is refused, with its field, and changes nothing', () 
     ['Huawei on this host', 'huawei', { ...HUAWEI, api_url: 'https://localhost' }, ['api_url private_address']],
     ['Huawei with a login', 'huawei', { ...HUAWEI, api_url: 'https://me:pw@hw.example.com' }, ['api_url url_login']],
   ])('%s', async (_, channel, given, expected) => {
-    const { s, loaded, faults } = steady
-    expect(await faults(given, channel)).toEqual(expected)
+    const { context, loaded, errors } = steady
+    expect(await errors(given, channel)).toEqual(expected)
     expect(await loaded()).toEqual(WECHAT)
-    expect(await s.c.channels.countDocuments()).toBe(1)
+    expect(await context.collections.channels.countDocuments()).toBe(1)
   })
 
-  test('names of the prototype and fields of nobody are not stored', async () => {
-    const { s, save, loaded } = await shop()
+  test('names of the prototype and unknown fields are not stored', async () => {
+    const { context, save, loaded } = await shop()
     await save({ ...WECHAT, ...JSON.parse('{"__proto__":{"mchid":"evil"},"constructor":"x","sealed":"x"}') })
     expect(await loaded()).toEqual(WECHAT)
-    expect(Object.keys((await findChannel(s.c, 'shop', 'wechat'))?.settings ?? {})).toEqual(Object.keys(OPEN))
+    expect(Object.keys((await findChannel(context.collections, 'shop', 'wechat'))?.settings ?? {})).toEqual(
+      Object.keys(OPEN),
+    )
   })
 })
 
 describe('two administrators in the same moment', () => {
-  test('each changes what he gives, and nothing else', async () => {
-    const { s, save, loaded } = await shop()
+  test('each changes only the given fields', async () => {
+    const { context, save, loaded } = await shop()
     await save(WECHAT)
-    const read = s.c.channels.findOne.bind(s.c.channels)
-    let happened = false
-    const findOne = (async (...given: Parameters<typeof read>) => {
+    const { collection } = context.collections.channels
+    const read = collection.findOne.bind(collection)
+    vi.spyOn(collection, 'findOne').mockImplementationOnce(async (...given) => {
       const seen = await read(...given)
-      if (!happened) {
-        happened = true
-        await save({ mchid: '1901' })
-      }
+      await save({ mchid: '1901' })
       return seen
-    }) as typeof read
-    const channels = new Proxy(s.c.channels, {
-      get: (of, name) => (name === 'findOne' ? findOne : Reflect.get(of, name).bind(of)),
     })
-    await save({ serial: 'S2' }, { ...s, c: { ...s.c, channels } })
+    await save({ serial: 'S2' })
     expect(await loaded()).toEqual({ ...WECHAT, mchid: '1901', serial: 'S2' })
   })
 
-  test('who set it up first, at once, leave one whole channel', async () => {
-    const { s, save, loaded } = await shop()
+  test('parallel first writes leave one complete channel', async () => {
+    const { context, save, loaded } = await shop()
     await Promise.all([1, 2, 3].map(n => save({ ...WECHAT, mchid: `190${n}` })))
-    expect(await s.c.channels.countDocuments()).toBe(1)
+    expect(await context.collections.channels.countDocuments()).toBe(1)
     expect((await loaded())?.mchid).toMatch(/^190[123]$/)
   })
 })
 
 test('after SESSION_SECRET was lost the secrets are not set, and are given again', async () => {
-  const { s, save, loaded } = await shop()
+  const { context, save, loaded } = await shop()
   await save(WECHAT)
-  const anew: Subscriptions = { ...s, secrets: createSecrets('another secret of thirty-two bytes') }
-  const stored = await findChannel(s.c, 'shop', 'wechat')
+  const rekeyed: Subscriptions = { ...context, secrets: createSecrets('another secret of thirty-two bytes') }
+  const stored = await findChannel(context.collections, 'shop', 'wechat')
   if (!stored) throw new Error('the channel is gone')
-  expect(viewChannel(anew, stored)).toMatchObject({ settings: OPEN, secrets: {} })
-  await expect(save({ mchid: '1901' }, anew)).rejects.toMatchObject({
-    ...{ code: 'validation_failed', faults: [{ pointer: '/api_v3_key', code: 'required' }] },
+  expect(viewChannel(rekeyed, stored)).toMatchObject({ settings: OPEN, secrets: {} })
+  await expect(save({ mchid: '1901' }, rekeyed)).rejects.toMatchObject({
+    ...{ code: 'validation_failed', errors: [{ pointer: '/api_v3_key', reason: { code: 'field.required' } }] },
   })
   expect(await loaded()).toEqual(WECHAT)
-  await save({ api_v3_key: SECRET }, anew)
-  expect(await loadChannel(anew, 'shop', 'wechat')).toEqual(WECHAT)
+  await save({ api_v3_key: SECRET }, rekeyed)
+  expect(await loadChannel(rekeyed, 'shop', 'wechat')).toEqual(WECHAT)
 })

@@ -2,29 +2,39 @@ import { describe, expect, test } from 'vitest'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { updatePlan } from '../catalogue/manage-plans.ts'
 import { systemActor } from '../context.ts'
-import { act } from '../lifecycle/admin-actions.ts'
-import type { PlanDoc } from '../store/documents.ts'
+import { runAdminAction } from '../lifecycle/admin-actions.ts'
+import type { PlanDoc } from '../store/models.ts'
 import { closeStaleOrders, openOrder } from './orders.ts'
 
 const DAY_MS = 86_400_000
 
 async function shop() {
-  const half = await openSubscriptionsModule()
-  const { s, giveApp, giveUser, givePlan, pay } = half
+  const subscriptions = await openSubscriptionsModule()
+  const { context, giveApp, giveUser, givePlan, pay } = subscriptions
   await giveApp('shop')
   const user = await giveUser('shop')
   const plan = await givePlan('shop')
   const order = (outTradeNo: string, method = 'alipay', of: PlanDoc = plan) =>
-    openOrder(s, systemActor, { appKey: 'shop', userId: user._id, plan: of, method, outTradeNo, autoRenew: false })
+    openOrder(context, systemActor, {
+      appKey: 'shop',
+      userId: user._id,
+      plan: of,
+      method,
+      outTradeNo,
+      autoRenew: false,
+    })
   const states = async () =>
-    (await s.c.orders.find().sort({ _id: 1 }).toArray()).map(({ out_trade_no, status }) => `${out_trade_no} ${status}`)
-  const cancel = (id: number) => act(s, systemActor, { appKey: 'shop', id }, { action: 'cancel', at: 'now' })
-  const takeOff = () => updatePlan(s, systemActor, { appKey: 'shop', id: plan._id }, { fields: { status: '0' } })
+    (await context.collections.orders.find().sort({ _id: 1 }).toArray()).map(
+      ({ out_trade_no, status }) => `${out_trade_no} ${status}`,
+    )
+  const cancel = (id: number) =>
+    runAdminAction(context, systemActor, { appKey: 'shop', id }, { action: 'cancel', at: 'now' })
+  const takeOff = () => updatePlan(context, systemActor, { appKey: 'shop', id: plan._id }, { fields: { status: '0' } })
   const settle = async (no: string, method: string) => {
-    const opened = (await s.c.orders.findOne({ out_trade_no: no })) ?? undefined
+    const opened = (await context.collections.orders.findOne({ out_trade_no: no })) ?? undefined
     return pay(user, plan, { method, order: opened })
   }
-  return { ...half, user, plan, order, states, cancel, takeOff, settle }
+  return { ...subscriptions, user, plan, order, states, cancel, takeOff, settle }
 }
 
 test('a repeat returns the open order, also in the same moment', async () => {
@@ -35,7 +45,7 @@ test('a repeat returns the open order, also in the same moment', async () => {
   expect(await states()).toHaveLength(1)
 })
 
-describe('who changes his mind about how to pay', () => {
+describe('users who change the payment method', () => {
   test('gets an order of the other channel for the same record', async () => {
     const { order, states, settle, stored } = await shop()
     const first = await order('T-1', 'alipay')
@@ -49,13 +59,13 @@ describe('who changes his mind about how to pay', () => {
   })
 
   test('and pays the first one after all: it counts, and the second stays open until its day is over', async () => {
-    const { s, clock, order, states, settle, stored } = await shop()
+    const { context, clock, order, states, settle, stored } = await shop()
     const { subscription } = await order('T-1', 'alipay')
     await order('T-2', 'wechat')
     await settle('T-1', 'alipay')
     expect(await states()).toEqual(['T-1 paid', 'T-2 open'])
     clock.advance(DAY_MS + 1)
-    await closeStaleOrders(s)
+    await closeStaleOrders(context)
     expect(await states()).toEqual(['T-1 paid', 'T-2 closed'])
     expect((await stored(subscription._id)).status).toBe(1)
   })
@@ -99,11 +109,11 @@ describe('a plan whose sale has ended', () => {
     expect((await stored(held._id)).end).toBe(held.end + 30 * 86_400)
   })
 
-  test.each<[string, (half: Awaited<ReturnType<typeof shop>>) => Promise<unknown>]>([
+  test.each<[string, (subscriptions: Awaited<ReturnType<typeof shop>>) => Promise<unknown>]>([
     ['who never had it', async () => undefined],
     ['who only ordered it', ({ order }) => order('T-0')],
     ['whose time was cancelled', async ({ user, plan, pay, cancel }) => cancel((await pay(user, plan))._id)],
-  ])('is not sold to somebody %s', async (_, before) => {
+  ])('is not sold to a user %s', async (_, before) => {
     const half = await shop()
     await before(half)
     await half.takeOff()
@@ -112,12 +122,14 @@ describe('a plan whose sale has ended', () => {
 })
 
 test('orders are closed a day after they were opened, with the record that waits for them', async () => {
-  const { s, clock, order, states, stored } = await shop()
+  const { context, clock, order, states, stored } = await shop()
   const { subscription } = await order('T-1')
   clock.advance(DAY_MS)
-  expect(await closeStaleOrders(s)).toBe(0)
+  expect(await closeStaleOrders(context)).toBe(0)
   clock.advance(1)
-  expect((await Promise.all([closeStaleOrders(s), closeStaleOrders(s)])).some(count => count === 1)).toBe(true)
+  expect((await Promise.all([closeStaleOrders(context), closeStaleOrders(context)])).some(count => count === 1)).toBe(
+    true,
+  )
   expect([await states(), (await stored(subscription._id)).status]).toEqual([['T-1 closed'], 3])
-  expect(await closeStaleOrders(s)).toBe(0)
+  expect(await closeStaleOrders(context)).toBe(0)
 })

@@ -1,4 +1,4 @@
-/** Applies a notice of Huawei: it is only the trigger; what happened is asked of Huawei itself. */
+/** Applies a notice of Huawei: it is only a trigger; the state is queried from Huawei. */
 
 import { findPlan } from '../catalogue/store/plans-and-flags.ts'
 import type { Actor, Subscriptions } from '../context.ts'
@@ -6,7 +6,8 @@ import { changePeriod } from '../lifecycle/change-subscription.ts'
 import { subscribe } from '../lifecycle/start-or-renew.ts'
 import { findByChannelRef } from '../lifecycle/store/subscriptions.ts'
 import { cancel, endNow, STATUS, type Step, setAutoRenew, setEnd } from '../rules/period.ts'
-import type { OrderDoc, PaymentEventDoc, PlanDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { OrderDoc, PaymentEventDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { PlanDoc } from '../store/models.ts'
 import { loadChannel } from './channel-settings.ts'
 import { confirmHuawei, type HuaweiSettings, type HuaweiStatus, queryHuawei } from './channels/huawei.ts'
 import type { Notice } from './channels/notice.ts'
@@ -17,34 +18,34 @@ import { findOrder, findPayment } from './store/payments-and-orders.ts'
 type Applied = { state: 'applied' | 'ignored' | 'rejected'; reason: string }
 type Changed = Extract<Notice, { kind: 'changed' }>
 
-/** Of {@link HuaweiStatus}. */
+/** Status of {@link HuaweiStatus}. */
 const ACTIVE = '1'
 
 const applied: Applied = { state: 'applied', reason: '' }
 
-/** Applies it. Throws {@link NotYet} when the record it is about is not there yet, and what Huawei's answer throws. */
+/** Applies a notice. Throws {@link NotYet} when its record does not exist yet, and the errors of the query. */
 export async function applyHuawei(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   { app_key: appKey, attempts }: PaymentEventDoc,
   notice: Changed,
 ): Promise<Applied> {
-  const settings = await loadChannel(s, appKey, 'huawei')
+  const settings = await loadChannel(context, appKey, 'huawei')
   if (!settings) return { state: 'rejected', reason: 'the channel is not set up' }
-  const status = await queryHuawei(s.post, settings, notice, s.clock.now())
+  const status = await queryHuawei(context.post, settings, notice, context.clock.now())
   if (notice.type === 'DID_NEW_TRANSACTION')
-    return bought(s, actor, { appKey, settings, interrupted: attempts > 1 }, status)
-  const subscription = await findByChannelRef(s.c, appKey, status.purchaseToken)
+    return bought(context, actor, { appKey, settings, interrupted: attempts > 1 }, status)
+  const subscription = await findByChannelRef(context.collections, appKey, status.purchaseToken)
   if (!subscription) throw new NotYet('the purchase has not been noticed yet')
   if (notice.type === 'REVOKE' && notice.subtype === 'REFUND_TRANSACTION')
-    return refunded(s, actor, subscription, notice.purchaseOrderId)
+    return refunded(context, actor, subscription, notice.purchaseOrderId)
   const decide = STEPS[notice.type]
   if (!decide) return { state: 'ignored', reason: notice.type }
-  // A late notice of an end, overtaken by a renewal.
-  if (notice.type === 'EXPIRE' && status.status === ACTIVE && status.expiresTime > s.clock.now().getTime())
+  // A late notice of an expiry after a renewal.
+  if (notice.type === 'EXPIRE' && status.status === ACTIVE && status.expiresTime > context.clock.now().getTime())
     return { state: 'ignored', reason: 'active at Huawei' }
   const target = { appKey, id: subscription._id }
-  await changePeriod(s, actor, target, `subscription.${notice.type.toLowerCase()}`, (period, plan, now) =>
+  await changePeriod(context, actor, target, `subscription.${notice.type.toLowerCase()}`, (period, plan, now) =>
     decide({ period, plan, now, status }),
   )
   return applied
@@ -66,17 +67,17 @@ const STEPS: Readonly<Record<string, (situation: Situation) => Step>> = {
     setEnd(period, plan, Math.floor(status.expiresTime / 1000), now),
 }
 
-/** A purchase or renewal: book it, take Huawei's end, confirm the delivery. */
+/** A purchase or renewal: books it, stores Huawei's end, confirms the delivery. */
 async function bought(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   { appKey, settings, interrupted }: { appKey: string; settings: HuaweiSettings; interrupted: boolean },
   status: HuaweiStatus,
 ): Promise<Applied> {
   const { lastPurchaseOrder: bill, purchaseToken } = status
-  const { order, plan, userId } = await partiesOf(s, appKey, status)
+  const { order, plan, userId } = await partiesOf(context, appKey, status)
   if (order && order.amount_cents !== bill.price) return { state: 'rejected', reason: 'amount_mismatch' }
-  const { subscription, repeated } = await subscribe(s, actor, {
+  const { subscription, repeated } = await subscribe(context, actor, {
     appKey,
     userId,
     plan,
@@ -89,40 +90,40 @@ async function bought(
     order,
   })
   const end = Math.floor(status.expiresTime / 1000)
-  // An earlier try may have booked it and died before this; a notice that comes once more changes nothing.
+  // An earlier attempt may have booked it and stopped before the next step; a repeated notice changes nothing.
   const mayLack = !repeated || (interrupted && subscription.status === STATUS.active)
   if (mayLack && subscription.end !== 0 && subscription.end !== end)
-    await changePeriod(s, actor, { appKey, id: subscription._id }, 'subscription.set_end', (period, sold, now) =>
+    await changePeriod(context, actor, { appKey, id: subscription._id }, 'subscription.set_end', (period, sold, now) =>
       setEnd(period, sold, end, now),
     )
-  await confirmHuawei(s.post, settings, bill, s.clock.now())
+  await confirmHuawei(context.post, settings, bill, context.clock.now())
   return repeated ? { state: 'ignored', reason: 'paid before' } : applied
 }
 
-/** The order that the app named in developerPayload, or the record that the token belongs to. */
+/** The order that the app named in developerPayload, or the record of the token. */
 async function partiesOf(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   { lastPurchaseOrder, purchaseToken }: HuaweiStatus,
 ): Promise<{ order?: OrderDoc; plan: PlanDoc; userId: number }> {
-  const known = await findByChannelRef(s.c, appKey, purchaseToken)
-  const order = known ? undefined : await findOrder(s.c, appKey, lastPurchaseOrder.developerPayload)
+  const known = await findByChannelRef(context.collections, appKey, purchaseToken)
+  const order = known ? undefined : await findOrder(context.collections, appKey, lastPurchaseOrder.developerPayload)
   const ordered = known ?? order
-  const plan = ordered && (await findPlan(s.c, appKey, ordered.plan_id))
+  const plan = ordered && (await findPlan(context.collections, appKey, ordered.plan_id))
   if (!ordered || !plan) throw new NotYet('no order has this developerPayload')
   return { ...(order ? { order } : {}), plan, userId: ordered.user_id }
 }
 
 async function refunded(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   subscription: SubscriptionDoc,
   purchaseOrderId: string,
 ): Promise<Applied> {
   const { app_key: appKey, _id } = subscription
-  const payment = await findPayment(s.c, { payment_key: `${appKey}/huawei/${purchaseOrderId}` })
+  const payment = await findPayment(context.collections, { payment_key: `${appKey}/huawei/${purchaseOrderId}` })
   if (!payment) throw new NotYet('the payment has not been noticed yet')
   const request = { appKey, subscriptionId: _id, refundId: purchaseOrderId, payment, byChannel: true as const }
-  const { repeated } = await refundSubscription(s, actor, request)
+  const { repeated } = await refundSubscription(context, actor, request)
   return repeated ? { state: 'ignored', reason: 'booked before' } : applied
 }

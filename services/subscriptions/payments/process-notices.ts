@@ -1,4 +1,4 @@
-/** Applies stored notices of payment channels: each once, in whatever order they came. */
+/** Applies stored notices of payment channels, each once, in any order. */
 
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
@@ -13,73 +13,73 @@ import { NotYet } from './retry-later.ts'
 import { claimEvent, postponeEvent, settleEvent } from './store/payment-events.ts'
 import { findOrder, findPayment } from './store/payments-and-orders.ts'
 
-/** A claimed notice comes back after so long when its worker dies. */
+/** A claimed notice becomes due again after this time when its worker stops, in milliseconds. */
 const CLAIM_MS = 60_000
-/** What is not there yet is looked for again after so long, and given up after a day. */
+/** Pause before a record that does not exist yet is looked up again; the notice is rejected after a day. */
 const RETRY_MS = 30_000
 const GIVE_UP_MS = DAY_MS
 
-/** What a notice came to. */
+/** The result of a notice. */
 type Applied = { state: 'applied' | 'ignored' | 'rejected'; reason: string }
 
-/** Applies every notice that is due; gives their number. */
-export async function applyNotices(s: Subscriptions, signal: AbortSignal): Promise<number> {
+/** Applies all due notices; returns how many. */
+export async function applyNotices(context: Subscriptions, signal: AbortSignal): Promise<number> {
   let count = 0
   while (!signal.aborted) {
-    const now = s.clock.now()
-    const event = await claimEvent(s.c, now, new Date(now.getTime() + CLAIM_MS))
+    const now = context.clock.now()
+    const event = await claimEvent(context.collections, now, new Date(now.getTime() + CLAIM_MS))
     if (!event) break
-    await applyOne(s, event)
+    await applyOne(context, event)
     count++
   }
   return count
 }
 
-async function applyOne(s: Subscriptions, event: PaymentEventDoc): Promise<void> {
-  const now = s.clock.now()
-  const outcome = await tryOnce(s, event)
-  s.metrics.notices.inc({ channel: event.channel, outcome: outcome === 'later' ? 'postponed' : outcome.state })
-  if (outcome !== 'later') return settleEvent(s.c, event._id, outcome.state, outcome.reason, now)
+async function applyOne(context: Subscriptions, event: PaymentEventDoc): Promise<void> {
+  const now = context.clock.now()
+  const outcome = await tryOnce(context, event)
+  context.metrics.notices.inc({ channel: event.channel, outcome: outcome === 'later' ? 'postponed' : outcome.state })
+  if (outcome !== 'later') return settleEvent(context.collections, event._id, outcome.state, outcome.reason, now)
   const old = now.getTime() - event.received_at.getTime() > GIVE_UP_MS
-  if (old) await settleEvent(s.c, event._id, 'rejected', 'given up after a day', now)
-  else await postponeEvent(s.c, event._id, new Date(now.getTime() + RETRY_MS), 'not yet')
+  if (old) await settleEvent(context.collections, event._id, 'rejected', 'given up after a day', now)
+  else await postponeEvent(context.collections, event._id, new Date(now.getTime() + RETRY_MS), 'not yet')
   return undefined
 }
 
-async function tryOnce(s: Subscriptions, event: PaymentEventDoc): Promise<Applied | 'later'> {
+async function tryOnce(context: Subscriptions, event: PaymentEventDoc): Promise<Applied | 'later'> {
   const actor: Actor = { kind: 'channel', id: event._id, name: event.channel, requestId: '', ip: '' }
   const notice = event.notice as Notice
   try {
-    if (notice.kind === 'paid') return await paid(s, actor, event, notice)
-    if (notice.kind === 'refunded') return await refunded(s, actor, event, notice)
-    if (notice.kind === 'changed') return await applyHuawei(s, actor, event, notice)
+    if (notice.kind === 'paid') return await paid(context, actor, event, notice)
+    if (notice.kind === 'refunded') return await refunded(context, actor, event, notice)
+    if (notice.kind === 'changed') return await applyHuawei(context, actor, event, notice)
     return { state: 'ignored', reason: notice.reason }
   } catch (error) {
     if (error instanceof NotYet) return 'later'
     if (error instanceof ProblemError && error.code === 'version_conflict') return 'later'
     if (error instanceof ProblemError && error.code !== 'unavailable') return { state: 'rejected', reason: error.code }
-    s.log.warn({ event: event._id, err: error }, 'notice not applied; it is tried again')
+    context.log.warn({ event: event._id, err: error }, 'notice not applied; it is tried again')
     return 'later'
   }
 }
 
 async function paid(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   { app_key: appKey, channel: method }: PaymentEventDoc,
   { outTradeNo, paymentId, amountCents, paidAt }: Extract<Notice, { kind: 'paid' }>,
 ): Promise<Applied> {
-  const order = await findOrder(s.c, appKey, outTradeNo)
-  const plan = order && (await findPlan(s.c, appKey, order.plan_id))
+  const order = await findOrder(context.collections, appKey, outTradeNo)
+  const plan = order && (await findPlan(context.collections, appKey, order.plan_id))
   if (!order || !plan) return { state: 'rejected', reason: 'order or plan gone' }
-  const { repeated } = await subscribe(s, actor, {
+  const { repeated } = await subscribe(context, actor, {
     appKey,
     userId: order.user_id,
     plan,
     method,
     paymentId,
     amountCents,
-    paidAt: paidAt === 0 ? s.clock.now() : new Date(paidAt * 1000),
+    paidAt: paidAt === 0 ? context.clock.now() : new Date(paidAt * 1000),
     autoRenew: order.auto_renew,
     order,
   })
@@ -87,15 +87,15 @@ async function paid(
 }
 
 async function refunded(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   { app_key: appKey, channel }: PaymentEventDoc,
   { paymentId, refundId, amountCents, cumulative }: Extract<Notice, { kind: 'refunded' }>,
 ): Promise<Applied> {
-  const payment = await findPayment(s.c, { payment_key: `${appKey}/${channel}/${paymentId}` })
+  const payment = await findPayment(context.collections, { payment_key: `${appKey}/${channel}/${paymentId}` })
   if (!payment) throw new NotYet('the payment has not been noticed yet')
   if (amountCents <= 0) return { state: 'ignored', reason: 'booked before' }
-  const { repeated } = await refundSubscription(s, actor, {
+  const { repeated } = await refundSubscription(context, actor, {
     appKey,
     subscriptionId: payment.subscription_id,
     refundId,

@@ -1,4 +1,4 @@
-/** The door for notices of payment channels: check, compare with the order, store, and only then answer. */
+/** Intake of notices of payment channels: verified, compared with the order and stored before the reply. */
 
 import { findApp } from '../catalogue/store/apps.ts'
 import type { Subscriptions } from '../context.ts'
@@ -11,7 +11,7 @@ import { checkWechat } from './channels/wechat.ts'
 import { insertEvent } from './store/payment-events.ts'
 import { findOrder } from './store/payments-and-orders.ts'
 
-/** A notice as it came in. */
+/** A notice as received. */
 export interface RawNotice {
   channel: ChannelName
   appKey: string
@@ -19,16 +19,16 @@ export interface RawNotice {
   header(name: string): string
 }
 
-/** What became of it: stored now, or stored before. */
+/** Stored now, stored before, or not relevant. */
 export type Received = 'accepted' | 'repeated' | 'ignored'
 
-/** Takes a notice in. Throws {@link NoticeRefused} for one that is not believed or does not fit its order. */
-export async function receiveNotice(s: Subscriptions, raw: RawNotice): Promise<Received> {
-  const { eventId, notice } = await check(s, raw)
+/** Receives a notice. Throws {@link NoticeRefused} for an invalid signature or a mismatch with its order. */
+export async function receiveNotice(context: Subscriptions, raw: RawNotice): Promise<Received> {
+  const { eventId, notice } = await check(context, raw)
   if (notice.kind === 'ignored') return 'ignored'
-  if (notice.kind === 'paid') await compare(s, raw, notice)
-  const now = s.clock.now()
-  const stored = await insertEvent(s.c, {
+  if (notice.kind === 'paid') await compare(context, raw, notice)
+  const now = context.clock.now()
+  const stored = await insertEvent(context.collections, {
     _id: `${raw.channel}/${raw.appKey}/${eventId}`,
     app_key: raw.appKey,
     channel: raw.channel,
@@ -41,17 +41,17 @@ export async function receiveNotice(s: Subscriptions, raw: RawNotice): Promise<R
   return stored ? 'accepted' : 'repeated'
 }
 
-async function check(s: Subscriptions, { channel, appKey, body, header }: RawNotice): Promise<CheckedNotice> {
-  if (!(await findApp(s.c, appKey))) throw new NoticeRefused('mismatch', 'there is no such app')
-  const now = s.clock.now()
+async function check(context: Subscriptions, { channel, appKey, body, header }: RawNotice): Promise<CheckedNotice> {
+  if (!(await findApp(context.collections, appKey))) throw new NoticeRefused('mismatch', 'there is no such app')
+  const now = context.clock.now()
   const off = () => new NoticeRefused('mismatch', 'the channel is not set up')
   if (channel === 'alipay') {
-    const settings = await loadChannel(s, appKey, channel)
+    const settings = await loadChannel(context, appKey, channel)
     if (!settings) throw off()
     return checkAlipay(settings, body)
   }
   if (channel === 'wechat') {
-    const settings = await loadChannel(s, appKey, channel)
+    const settings = await loadChannel(context, appKey, channel)
     if (!settings) throw off()
     const headers = {
       serial: header('wechatpay-serial'),
@@ -61,18 +61,18 @@ async function check(s: Subscriptions, { channel, appKey, body, header }: RawNot
     }
     return checkWechat(settings, headers, body, secondsOf(now))
   }
-  const settings = await loadChannel(s, appKey, channel)
+  const settings = await loadChannel(context, appKey, channel)
   if (!settings) throw off()
   return checkHuawei(settings, body, now)
 }
 
-/** A payment must be what was ordered: same number, channel and amount. */
+/** A payment must match the order: same number, channel and amount. */
 async function compare(
-  s: Subscriptions,
+  context: Subscriptions,
   { appKey, channel }: RawNotice,
   { outTradeNo, amountCents }: { outTradeNo: string; amountCents: number },
 ): Promise<void> {
-  const order = await findOrder(s.c, appKey, outTradeNo)
+  const order = await findOrder(context.collections, appKey, outTradeNo)
   if (!order || order.method !== channel) throw new NoticeRefused('mismatch', 'there is no such order')
   if (order.amount_cents !== amountCents) throw new NoticeRefused('mismatch', 'the amount differs from the order')
 }

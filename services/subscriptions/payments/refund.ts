@@ -1,6 +1,7 @@
-/** Money goes back: in whole, and the access with it, or in part. */
+/** Refunds: full ones, which end the access, and partial ones. */
 import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { periodOf, type SubscriptionChange, stepped, writeChange } from '../lifecycle/change-subscription.ts'
 import { findSubscription } from '../lifecycle/store/subscriptions.ts'
@@ -13,64 +14,64 @@ import { addRefunded, findPayment, findPaymentById, findRefund, lastPayment } fr
 export interface RefundRequest {
   appKey: string
   subscriptionId: number
-  /** The channel's number of the refund; a repeat gives the same answer. */
+  /** The channel's number of the refund; a repeat returns the same result. */
   refundId: string
-  /** Default: all that was paid and not given back yet. */
+  /** Default: the part that is not refunded yet. */
   amountCents?: number | undefined
-  /** Instead of an amount: the channel's sum of all refunds of the payment so far; what is booked already counts. */
+  /** Instead of an amount: the channel's sum of all refunds of the payment so far, including booked ones. */
   totalCents?: number | undefined
-  /** Take the access although only a part is given back. */
+  /** Ends the access although the refund is partial. */
   revoke?: boolean | undefined
-  /** The payment that is given back; default the last one. */
+  /** The refunded payment; default: the last one. */
   payment?: PaymentDoc | undefined
-  /** The channel says so: the money is gone, so it is booked for a subscription that is over as well. */
+  /** Reported by the channel: the money is returned already, so it is booked for an ended subscription as well. */
   byChannel?: true
-  /** Of the subscription as the caller saw it. */
+  /** Version of the subscription that the caller saw. */
   version?: number | undefined
   reason?: string | undefined
 }
 
 /**
- * Books a refund. A full one of the last payment ends the subscription (status 4); a partial one, or one of an older
+ * Books a refund. A full refund of the last payment ends the subscription (status 4); a partial one, or one of an older
  * payment, keeps the access unless `revoke` is set. Throws `subscription_not_found`, `version_conflict`,
- * `transition_refused`, `payment_taken` (the number belongs to another subscription) and `amount_mismatch` (more than was
- * paid).
+ * `transition_refused`, `payment_taken` (the number belongs to another subscription) and `amount_mismatch` (more than
+ * was paid).
  */
 export async function refundSubscription(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   request: RefundRequest,
 ): Promise<{ subscription: SubscriptionDoc; repeated: boolean }> {
   return writeAsRead(async () => {
-    const before = await findSubscription(s.c, request.appKey, request.subscriptionId)
+    const before = await findSubscription(context.collections, request.appKey, request.subscriptionId)
     if (!before) throw new ProblemError('subscription_not_found')
-    if (await findRefund(s.c, before._id, request.refundId, request.payment?.method))
+    if (await findRefund(context.collections, before._id, request.refundId, request.payment?.method))
       return { subscription: before, repeated: true }
     if (request.version !== undefined && request.version !== before.version) throw new ProblemError('version_conflict')
-    const change = await planRefund(s, before, request)
+    const change = await planRefund(context, before, request)
     if (!change) return { subscription: before, repeated: true }
-    const subscription = await writeChange(s, actor, change)
+    const subscription = await writeChange(context, actor, change)
     return subscription && { subscription, repeated: false }
   })
 }
 
 async function planRefund(
-  s: Subscriptions,
+  context: Subscriptions,
   before: SubscriptionDoc,
   request: RefundRequest,
 ): Promise<SubscriptionChange | undefined> {
-  const now = s.clock.now()
-  const last = await lastPayment(s.c, before._id)
-  // Read anew: another refund of it may have been booked since the caller looked.
-  const payment = request.payment ? await findPaymentById(s.c, request.payment._id) : last
-  if (!payment) throw new ProblemError('transition_refused', 'Nothing was paid for this subscription.')
+  const now = context.clock.now()
+  const last = await lastPayment(context.collections, before._id)
+  // Read again: another refund of it may have been booked since the caller read it.
+  const payment = request.payment ? await findPaymentById(context.collections, request.payment._id) : last
+  if (!payment) throw new ProblemError('transition_refused', sentence('detail.nothing_paid'))
   const left = payment.amount_cents - payment.refunded_cents
-  if (isToldLate(request, before, payment)) return undefined
+  if (isAlreadyRefunded(request, before, payment)) return undefined
   const amount =
     request.totalCents === undefined ? (request.amountCents ?? left) : request.totalCents - payment.refunded_cents
   if (request.totalCents !== undefined && amount <= 0) return undefined
   if (amount > left) throw new ProblemError('amount_mismatch')
-  const key = await keyOf(s, payment, request)
+  const key = await keyOf(context, payment, request)
   const ends = request.revoke === true || (amount === left && payment._id === last?._id)
   const bookOnly = !ends || (request.byChannel && !before.current)
   const period = bookOnly ? before : periodOf(refund(before, secondsOf(now)))
@@ -80,16 +81,22 @@ async function planRefund(
     before,
     after: stepped(before, period, now),
     reason: request.reason,
-    payment: refundRow(before, payment, { _id: await s.ids.next('payment'), key, amount, now, id: request.refundId }),
+    payment: refundRow(before, payment, {
+      _id: await context.ids.next('payment'),
+      key,
+      amount,
+      now,
+      id: request.refundId,
+    }),
     also: async session => {
-      if (!(await addRefunded(s.c, payment, amount, session))) throw new ProblemError('amount_mismatch')
+      if (!(await addRefunded(context.collections, payment, amount, session))) throw new ProblemError('amount_mismatch')
     },
     day: { refunds: 1, revenue_cents: -amount, ...(ended ? { ended: 1 } : {}) },
   }
 }
 
-/** True when a channel tells of what was given back in whole: the app was faster, with a number of its own. */
-function isToldLate(
+/** True when a channel reports a refund that the app has already booked in full under its own number. */
+function isAlreadyRefunded(
   { byChannel }: RefundRequest,
   { current }: SubscriptionDoc,
   { amount_cents, refunded_cents }: PaymentDoc,
@@ -97,10 +104,14 @@ function isToldLate(
   return byChannel === true && amount_cents === refunded_cents && (amount_cents > 0 || !current)
 }
 
-/** By the payment's own method: the subscription may have been renewed by another one since. */
-async function keyOf(s: Subscriptions, payment: PaymentDoc, { appKey, refundId }: RefundRequest): Promise<string> {
+/** By the payment's own method: the subscription may have been renewed with another one since. */
+async function keyOf(
+  context: Subscriptions,
+  payment: PaymentDoc,
+  { appKey, refundId }: RefundRequest,
+): Promise<string> {
   const key = `${appKey}/refund/${payment.method}/${refundId}`
-  const taken = await findPayment(s.c, { payment_key: key })
+  const taken = await findPayment(context.collections, { payment_key: key })
   if (taken && taken.subscription_id !== payment.subscription_id) throw new ProblemError('payment_taken')
   return key
 }

@@ -1,4 +1,4 @@
-/** A notice that came too early. */
+/** A notice that arrived too early. */
 
-/** Something that the notice is about is not there yet: it is tried again. */
+/** A record of the notice does not exist yet: the notice is processed again later. */
 export class NotYet extends Error {}

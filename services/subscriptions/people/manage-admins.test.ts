@@ -7,23 +7,23 @@ import { toProblem } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { type Actor, openSubscriptions, systemActor } from '../context.ts'
-import type { AdminDoc } from '../store/documents.ts'
+import type { AdminDoc } from '../store/models.ts'
 import { adminOfAccount, createAdmin, logIn, logOut, readSession, roleOfAccount, updateAdmin } from './manage-admins.ts'
 
 const PASSWORD = 'correct horse battery'
 
 async function loggedIn() {
-  const half = await openSubscriptionsModule()
-  const { s, foundation } = half
+  const subscriptions = await openSubscriptionsModule()
+  const { context, foundation } = subscriptions
   const made = { password: PASSWORD, role: 'admin', lang: 'zh', tz: 'UTC' } as const
   const { user } = await createUser(foundation, { username: 'root', ...made })
   await createUser(foundation, { username: 'second', ...made })
   const limiter = createLoginLimiter(
-    { db: s.mongo.db, metrics: s.metrics, channel: 'admin' },
+    { db: context.mongo.db, metrics: context.metrics, channel: 'admin' },
     { pair: 5, address: 20, account: 100, known: 200 },
   )
-  const { token } = await logIn(s, limiter, { username: 'root', password: PASSWORD, ip: '192.0.2.1' })
-  return { ...half, user, token }
+  const { token } = await logIn(context, limiter, { username: 'root', password: PASSWORD, ip: '192.0.2.1' })
+  return { ...subscriptions, user, token }
 }
 
 /** The same half with accounts that cannot be read, as when the primary steps down between two questions. */
@@ -33,15 +33,15 @@ async function withoutAccounts({ foundation }: Awaited<ReturnType<typeof loggedI
   return { ...openSubscriptions(foundation), mongo: { ...foundation.mongo, db: away.db } }
 }
 
-test('a database that is away while the account is looked up is no reason to say that the session ended', async () => {
+test('an unavailable database during the account lookup does not end the session', async () => {
   const given = await loggedIn()
   const lost = await withoutAccounts(given)
-  for (const ask of [
+  for (const attempt of [
     () => readSession(lost, given.token),
     () => adminOfAccount(lost, given.user._id),
     () => roleOfAccount(lost, given.user._id),
   ]) {
-    const error: unknown = await ask().then(
+    const error: unknown = await attempt().then(
       () => undefined,
       (thrown: unknown) => thrown,
     )
@@ -56,7 +56,10 @@ test('a database that is away while the account is looked up is no reason to say
 test.each<[string, (given: Awaited<ReturnType<typeof loggedIn>>) => Promise<unknown>]>([
   ['is suspended', ({ foundation, user }) => suspendUser(foundation, user._id)],
   ['has another password', ({ foundation, user }) => resetPassword(foundation, user._id, 'another long password')],
-  ['is gone', ({ s, user }) => s.mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: user._id })],
+  [
+    'is gone',
+    ({ context, user }) => context.mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: user._id }),
+  ],
 ])('the session of an account that %s has ended', async (_, change) => {
   const given = await loggedIn()
   await change(given)
@@ -81,15 +84,15 @@ test.each([
   expect(await codeOf(readSession(openSubscriptions(foundation), token))).toBe('session_invalid')
 })
 
-describe('somebody remains who may do everything', () => {
+describe('at least one super administrator remains', () => {
   /** Super administrators, each working in a process of its own. */
   async function supers(count: number) {
-    const { s, foundation } = await openSubscriptionsModule()
+    const { context, foundation } = await openSubscriptionsModule()
     const rights = { role: 'super', app_keys: ['*'], name: '', email: '', password: PASSWORD } as const
     const made: AdminDoc[] = []
     for (let n = 0; n < count; n++)
       made.push(
-        await createAdmin(s, systemActor, { ...rights, app_keys: [...rights.app_keys], username: `super-${n}` }),
+        await createAdmin(context, systemActor, { ...rights, app_keys: [...rights.app_keys], username: `super-${n}` }),
       )
     const take = (by: AdminDoc, from: AdminDoc, change: Parameters<typeof updateAdmin>[3]) => {
       const actor: Actor = { ...systemActor, kind: 'admin', id: String(by._id), name: by.username }
@@ -99,8 +102,8 @@ describe('somebody remains who may do everything', () => {
         (error: { code?: string }) => error.code,
       )
     }
-    const left = () => s.c.admins.countDocuments({ role: 'super', status: '1' })
-    return { s, foundation, made, take, left }
+    const left = () => context.collections.admins.countDocuments({ role: 'super', status: '1' })
+    return { context, foundation, made, take, left }
   }
 
   test.each<[string, Parameters<typeof updateAdmin>[3], Parameters<typeof updateAdmin>[3]]>([
@@ -109,8 +112,11 @@ describe('somebody remains who may do everything', () => {
     ['demote and disable', { role: 'viewer' }, { status: '0' }],
   ])('when two %s each other at the same moment', async (_, one, two) => {
     const { made, take, left } = await supers(2)
-    const [a, b] = made as [AdminDoc, AdminDoc]
-    expect((await Promise.all([take(a, b, one), take(b, a, two)])).toSorted()).toEqual(['done', 'transition_refused'])
+    const [first, second] = made as [AdminDoc, AdminDoc]
+    expect((await Promise.all([take(first, second, one), take(second, first, two)])).toSorted()).toEqual([
+      'done',
+      'transition_refused',
+    ])
     expect(await left()).toBe(1)
   })
 
@@ -130,40 +136,43 @@ describe('somebody remains who may do everything', () => {
         await suspendUser(foundation, account)
       },
     ],
-    ['is gone', ({ s }, account) => s.mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: account })],
+    [
+      'is gone',
+      ({ context }, account) => context.mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: account }),
+    ],
   ])('whose account can log in: one that %s does not count', async (_, change) => {
     const given = await supers(3)
-    const [a, b, c] = given.made as [AdminDoc, AdminDoc, AdminDoc]
-    await change(given, c.account_id)
-    expect(await given.take(a, b, { role: 'viewer' })).toBe('done')
-    expect(await given.take(b, a, { role: 'viewer' })).toBe('transition_refused')
-    expect(await given.take(a, c, { role: 'viewer' })).toBe('done')
-    expect(await given.take(a, b, { role: 'super' })).toBe('done')
-    expect(await given.take(b, a, { role: 'viewer' })).toBe('done')
+    const [first, second, third] = given.made as [AdminDoc, AdminDoc, AdminDoc]
+    await change(given, third.account_id)
+    expect(await given.take(first, second, { role: 'viewer' })).toBe('done')
+    expect(await given.take(second, first, { role: 'viewer' })).toBe('transition_refused')
+    expect(await given.take(first, third, { role: 'viewer' })).toBe('done')
+    expect(await given.take(first, second, { role: 'super' })).toBe('done')
+    expect(await given.take(second, first, { role: 'viewer' })).toBe('done')
   })
 
   test('and the last one can still be renamed, and given helpers', async () => {
     const { made, take, left } = await supers(2)
-    const [a, b] = made as [AdminDoc, AdminDoc]
-    expect(await take(a, b, { role: 'operator' })).toBe('done')
-    expect(await take(b, a, { status: '0' })).toBe('transition_refused')
-    expect(await take(b, a, { name: 'The last one', role: 'super', status: '1' })).toBe('done')
-    expect(await take(a, b, { status: '0' })).toBe('done')
-    expect(await take(a, b, { role: 'super', status: '1' })).toBe('done')
-    expect(await take(b, a, { status: '0' })).toBe('done')
+    const [first, second] = made as [AdminDoc, AdminDoc]
+    expect(await take(first, second, { role: 'operator' })).toBe('done')
+    expect(await take(second, first, { status: '0' })).toBe('transition_refused')
+    expect(await take(second, first, { name: 'The last one', role: 'super', status: '1' })).toBe('done')
+    expect(await take(first, second, { status: '0' })).toBe('done')
+    expect(await take(first, second, { role: 'super', status: '1' })).toBe('done')
+    expect(await take(second, first, { status: '0' })).toBe('done')
     expect(await left()).toBe(1)
   })
 })
 
 test('changes at the same moment are written down one after the other, each from what the one before it left', async () => {
-  const { s, foundation } = await openSubscriptionsModule()
+  const { context, foundation } = await openSubscriptionsModule()
   const rights = { role: 'viewer' as const, app_keys: [], email: '', password: PASSWORD, username: 'renamed' }
-  const { _id } = await createAdmin(s, systemActor, { ...rights, name: 'name-0' })
+  const { _id } = await createAdmin(context, systemActor, { ...rights, name: 'name-0' })
   const names = ['name-1', 'name-2', 'name-3', 'name-4']
   await Promise.all(names.map(name => updateAdmin(openSubscriptions(foundation), systemActor, _id, { name })))
-  const entries = await s.c.audit.find({ action: 'admin.update' }).toArray()
+  const entries = await context.collections.audit.find({ action: 'admin.update' }).toArray()
   const next = new Map(entries.map(({ changes: { name = [] } }) => [name[0], name[1]]))
   let [last, steps]: [unknown, number] = ['name-0', 0]
   for (; next.has(last) && steps < names.length; steps++) last = next.get(last)
-  expect([steps, last]).toEqual([names.length, (await s.c.admins.findOne({ _id }))?.name])
+  expect([steps, last]).toEqual([names.length, (await context.collections.admins.findOne({ _id }))?.name])
 })

@@ -1,60 +1,62 @@
 /** End users: created and recognised by their app, disabled and erased by administrators. */
+
 import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { isDuplicateKey } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { record } from '../audit/record-change.ts'
 import { forgetReasons } from '../audit/store/audit-log.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { moveFigures } from '../counters/running-counters.ts'
+import { addToCounters } from '../counters/running-counters.ts'
 import { IDENTITIES, type Identities, type Profile, searchKeys } from '../rules/end-user.ts'
 import type { EndUserDoc } from '../store/documents.ts'
 import { aboutUser, publishEvent } from '../webhooks/publish-event.ts'
 import { forgetUserInEvents } from '../webhooks/store/webhooks.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/end-users.ts'
 
-/** What an app says of a user who logged in. */
+/** A login of a user as the app reports it. */
 export interface UserLogin {
   identities: Identities
   profile: Profile
   ip?: string | undefined
-  /** Whether it wants mail before a subscription ends; undefined: as it is. */
+  /** Whether the user receives mail before a subscription ends; undefined: unchanged. */
   reminderMail?: boolean | undefined
 }
 
-/** A user may ask for deletion and change his mind for so long. */
+/** Time in which a user can withdraw a deletion request. */
 const ERASE_AFTER_MS = 15 * DAY_MS
 /**
- * Creates the user or counts the login of the one that the identities name: exact openids first, then those that
- * span apps. Throws `identities_conflict` when they name two users.
+ * Creates the user, or counts the login of the user that the identities name: exact openids first, then those that span
+ * apps. Throws `identities_conflict` when they name two users.
  */
 export async function upsertUser(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   login: UserLogin,
 ): Promise<{ user: EndUserDoc; created: boolean }> {
   return writeAsRead(async () => {
-    const known = pickUser(await findByIdentities(s.c, appKey, login.identities), login.identities)
-    const user = known ? await countLogin(s, known, login) : await createUser(s, appKey, login)
+    const known = pickUser(await findByIdentities(context.collections, appKey, login.identities), login.identities)
+    const user = known ? await countLogin(context, known, login) : await createUser(context, appKey, login)
     return user && { user, created: !known }
   }, 'identities_conflict')
 }
 
 /** The user that an app names by id or identities. Throws `end_user_not_found`. */
 export async function requireUser(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   given: Identities & { user_id?: number | undefined },
 ): Promise<EndUserDoc> {
   const user =
     given.user_id === undefined
-      ? pickUser(await findByIdentities(s.c, appKey, given), given)
-      : await findUser(s.c, appKey, given.user_id)
+      ? pickUser(await findByIdentities(context.collections, appKey, given), given)
+      : await findUser(context.collections, appKey, given.user_id)
   if (!user) throw new ProblemError('end_user_not_found')
   return user
 }
 
-/** Of the users that were found the one that is meant. Throws `identities_conflict` when it could be two. */
+/** Selects the user that is meant. Throws `identities_conflict` when several match. */
 export function pickUser<U extends Pick<EndUserDoc, 'openid' | 'huawei_openid'>>(
   found: readonly U[],
   given: Identities,
@@ -70,14 +72,14 @@ export function pickUser<U extends Pick<EndUserDoc, 'openid' | 'huawei_openid'>>
 }
 
 async function createUser(
-  s: Subscriptions,
+  context: Subscriptions,
   appKey: string,
   { identities, profile, ip, reminderMail }: UserLogin,
 ): Promise<EndUserDoc | undefined> {
-  const now = s.clock.now()
+  const now = context.clock.now()
   const { phone, email, ...rest } = profile
   const user: EndUserDoc = {
-    _id: await s.ids.next('user'),
+    _id: await context.ids.next('user'),
     app_key: appKey,
     ...defined(identities),
     nickname: '',
@@ -99,10 +101,10 @@ async function createUser(
     created_at: now,
     updated_at: now,
   }
-  if (!(await insertUser(s.c, user))) return undefined
+  if (!(await insertUser(context.collections, user))) return undefined
   await Promise.all([
-    publishEvent(s, { appKey, type: 'user.created', data: aboutUser(user) }),
-    moveFigures(s, appKey, {
+    publishEvent(context, { appKey, type: 'user.created', data: aboutUser(user) }),
+    addToCounters(context, appKey, {
       counters: { users_total: 1, users_active: 1 },
       today: { new_users: 1, login_users: 1 },
     }),
@@ -111,14 +113,14 @@ async function createUser(
 }
 
 async function countLogin(
-  s: Subscriptions,
+  context: Subscriptions,
   known: EndUserDoc,
   { identities, profile, ip, reminderMail }: UserLogin,
 ): Promise<EndUserDoc | undefined> {
-  const now = s.clock.now()
+  const now = context.clock.now()
   const gone = [...emptied(profile), ...(reminderMail === true ? (['no_reminders'] as const) : [])]
   const change = {
-    // What is known stays: one developer's unionid joins several openids, and the record holds the first.
+    // Known identities stay: the unionid of one developer joins several openids, and the record holds the first.
     ...Object.fromEntries(
       IDENTITIES.flatMap(name => (known[name] || !identities[name] ? [] : [[name, identities[name]]])),
     ),
@@ -129,19 +131,21 @@ async function countLogin(
     last_login_at: now,
     updated_at: now,
   }
-  // Who is erased in this moment comes back as somebody new. The keys are made of the record as it was seen.
+  // A user erased in parallel is created again as a new one. The keys are computed from the record that was read.
   const { _id, app_key, search_keys } = known
   const match = { _id, app_key, search_keys, erased_at: { $exists: false } }
   const removal = gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map(name => [name, '' as const])) }
-  const before = await orNobody(changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...removal }))
+  const before = await orUndefinedOnDuplicate(
+    changeUser(context.collections, match, { $set: change, $inc: { login_count: 1 }, ...removal }),
+  )
   if (!before) return undefined
-  const today = s.zone.day(now)
-  const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
-  if (firstToday) await moveFigures(s, app_key, { today: { login_users: 1 } })
+  const today = context.zone.day(now)
+  const firstToday = !before.last_login_at || context.zone.day(before.last_login_at) < today
+  if (firstToday) await addToCounters(context, app_key, { today: { login_users: 1 } })
   return without({ ...before, ...change, login_count: before.login_count + 1 }, gone)
 }
 
-/** Where a person can be reached, and no longer: what is not known has no field. */
+/** Emptied contact fields are removed, because unknown ones have no field. */
 function emptied(profile: Profile): ('phone' | 'email')[] {
   return (['phone', 'email'] as const).filter(name => profile[name] === '')
 }
@@ -151,8 +155,8 @@ function without<T extends object, K extends PropertyKey>(fields: T, names: read
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !gone.includes(name))) as Omit<T, K>
 }
 
-/** Nobody as well when an identity that is learnt was given to another user in this moment: the caller looks again. */
-async function orNobody(work: Promise<EndUserDoc | undefined>): Promise<EndUserDoc | undefined> {
+/** Undefined also when a new identity was given to another user in parallel: the caller reads again. */
+async function orUndefinedOnDuplicate(work: Promise<EndUserDoc | undefined>): Promise<EndUserDoc | undefined> {
   try {
     return await work
   } catch (error) {
@@ -163,29 +167,29 @@ async function orNobody(work: Promise<EndUserDoc | undefined>): Promise<EndUserD
 
 /** Moves a user between normal (1), disabled (0) and deletion requested (2), and back. Throws `transition_refused`. */
 export async function setUserStatus(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   match: { appKey: string; id: number },
   status: EndUserDoc['status'],
 ): Promise<EndUserDoc> {
-  return moveUser(s, actor, await requireUser(s, match.appKey, { user_id: match.id }), status)
+  return moveUser(context, actor, await requireUser(context, match.appKey, { user_id: match.id }), status)
 }
 
-/** Throws `version_conflict` when the user is not as seen any more, `transition_refused` when he was erased. */
+/** Throws `version_conflict` when the user has changed since, `transition_refused` when it was erased. */
 async function moveUser(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   before: EndUserDoc,
   status: EndUserDoc['status'],
 ): Promise<EndUserDoc> {
   if (before.erased_at) throw new ProblemError('transition_refused')
   if (before.status === status) return before
-  const now = s.clock.now()
+  const now = context.clock.now()
   const { _id, app_key: appKey } = before
   const was_disabled = before.was_disabled ?? { $exists: false }
-  const after = await record(s, actor, async session => {
+  const after = await record(context, actor, async session => {
     const changed = await changeUser(
-      s.c,
+      context.collections,
       { _id, app_key: appKey, status: before.status, was_disabled },
       {
         $set: { status, updated_at: now, ...(status === '2' ? wishOf(before, now) : {}) },
@@ -198,7 +202,7 @@ async function moveUser(
     const result: EndUserDoc = { ...rest, status, updated_at: now }
     return {
       result,
-      deed: {
+      event: {
         action: 'user.update',
         appKey,
         target: { kind: 'user', id: String(_id) },
@@ -207,73 +211,76 @@ async function moveUser(
       },
     }
   })
-  await moveFigures(s, appKey, { counters: activeChange(before.status, status) })
+  await addToCounters(context, appKey, { counters: activeChange(before.status, status) })
   return after
 }
 
-/** What is remembered of a wish for deletion: that the user was disabled, so that taking it back lets nobody in. */
+/** Stored with a deletion request: whether the user was disabled, so that withdrawing it does not enable the user. */
 function wishOf({ status }: EndUserDoc, now: Date) {
   return { deletion_requested_at: now, ...(status === '0' ? { was_disabled: true as const } : {}) }
 }
 
 /**
- * What a user says of himself: to be deleted (2), or not any more (1), which leaves him as he was. Throws
- * `transition_refused` for a disabled user: only administrators let him in again; `version_conflict` when one disables
- * him in this moment.
+ * The deletion request of a user (2) or its withdrawal (1), which restores the previous status. Throws
+ * `transition_refused` for a disabled user, whom only administrators enable again; `version_conflict` when the user is
+ * disabled in parallel.
  */
 export async function setDeletionWish(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   match: { appKey: string; id: number },
   wish: '1' | '2',
 ): Promise<EndUserDoc> {
-  if (wish === '2') return setUserStatus(s, actor, match, '2')
-  const before = await requireUser(s, match.appKey, { user_id: match.id })
-  if (before.status === '0') throw new ProblemError('transition_refused', 'The user is disabled.')
-  return moveUser(s, actor, before, before.was_disabled ? '0' : '1')
+  if (wish === '2') return setUserStatus(context, actor, match, '2')
+  const before = await requireUser(context, match.appKey, { user_id: match.id })
+  if (before.status === '0') throw new ProblemError('transition_refused', sentence('detail.user_disabled'))
+  return moveUser(context, actor, before, before.was_disabled ? '0' : '1')
 }
 
-/** Erases what names a person; the record and its payments stay. A second time changes nothing. */
-export function eraseUser(s: Subscriptions, actor: Actor, match: { appKey: string; id: number }): Promise<void> {
-  return erase(s, actor, match, () => true)
+/** Erases personal data; the record and its payments stay. Repeating it changes nothing. */
+export function eraseUser(context: Subscriptions, actor: Actor, match: { appKey: string; id: number }): Promise<void> {
+  return erase(context, actor, match, () => true)
 }
 
 async function erase(
-  s: Subscriptions,
+  context: Subscriptions,
   actor: Actor,
   { appKey, id }: { appKey: string; id: number },
   wanted: (user: EndUserDoc) => boolean,
 ): Promise<void> {
   await writeAsRead(async () => {
-    const before = await findUser(s.c, appKey, id)
+    const before = await findUser(context.collections, appKey, id)
     if (!before) throw new ProblemError('end_user_not_found')
     const isDone = before.erased_at !== undefined || !wanted(before)
-    return isDone || (await eraseAsSeen(s, actor, before)) || undefined
+    return isDone || (await eraseAsSeen(context, actor, before)) || undefined
   })
 }
 
-/** False when somebody else changed or erased the user meanwhile. */
-async function eraseAsSeen(s: Subscriptions, actor: Actor, before: EndUserDoc): Promise<boolean> {
+/** False when the user was changed or erased in parallel. */
+async function eraseAsSeen(context: Subscriptions, actor: Actor, before: EndUserDoc): Promise<boolean> {
   const { _id, app_key: appKey, status } = before
-  const now = s.clock.now()
+  const now = context.clock.now()
   const blank = { ...BLANK, status: '0' as const, search_keys: [], erased_at: now, updated_at: now }
-  const done = await record(s, actor, async session => {
+  const done = await record(context, actor, async session => {
     const match = { _id, app_key: appKey, status, erased_at: { $exists: false } }
-    if (!(await changeUser(s.c, match, { $set: blank, $unset: ERASED }, session))) return { result: false }
-    await forgetUserInEvents(s.c, appKey, _id, session)
-    await forgetReasons(s.c, appKey, _id, session)
-    return { result: true, deed: { action: 'user.erase', appKey, target: { kind: 'user', id: String(_id) } } }
+    if (!(await changeUser(context.collections, match, { $set: blank, $unset: ERASED }, session)))
+      return { result: false }
+    await forgetUserInEvents(context.collections, appKey, _id, session)
+    await forgetReasons(context.collections, appKey, _id, session)
+    return { result: true, event: { action: 'user.erase', appKey, target: { kind: 'user', id: String(_id) } } }
   })
-  if (done) await moveFigures(s, appKey, { counters: activeChange(status, '0') })
+  if (done) await addToCounters(context, appKey, { counters: activeChange(status, '0') })
   return done
 }
 
-/** Erases users who asked for it 15 days ago; gives their number. One who changed his mind meanwhile stays. */
-export async function eraseRequested(s: Subscriptions, actor: Actor): Promise<number> {
-  const before = new Date(s.clock.now().getTime() - ERASE_AFTER_MS)
-  const due = await usersToErase(s.c, before, 1000)
+/**
+ * Erases users whose deletion request is 15 days old; returns how many. A request withdrawn in parallel is respected.
+ */
+export async function eraseRequested(context: Subscriptions, actor: Actor): Promise<number> {
+  const before = new Date(context.clock.now().getTime() - ERASE_AFTER_MS)
+  const due = await usersToErase(context.collections, before, 1000)
   const isDue = (user: EndUserDoc) => user.deletion_requested_at !== undefined && user.deletion_requested_at <= before
-  for (const user of due) await erase(s, actor, { appKey: user.app_key, id: user._id }, isDue)
+  for (const user of due) await erase(context, actor, { appKey: user.app_key, id: user._id }, isDue)
   return due.length
 }
 
@@ -296,7 +303,7 @@ function activeChange(before: string, after: string): Record<string, number> {
   return change === 0 ? {} : { users_active: change }
 }
 
-/** Without the fields that are not there, so that they stay as they are. */
+/** Removes undefined fields, so that they keep their value. */
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>

@@ -10,8 +10,8 @@ const never = new AbortController().signal
 
 /** Subscriptions of one app that end in 30 days, and what their reminders come to. */
 async function reminding(env: Record<string, string> = {}) {
-  const half = await openSubscriptionsModule(env)
-  const { s, giveApp, giveUser, givePlan, pay, clock } = half
+  const subscriptions = await openSubscriptionsModule(env)
+  const { context, giveApp, giveUser, givePlan, pay, clock } = subscriptions
   await giveApp('shop')
   const plan = await givePlan('shop')
   const mails: Reminder[] = []
@@ -28,22 +28,22 @@ async function reminding(env: Record<string, string> = {}) {
     await work()
     clock.advance(-day * DAY_MS)
   }
-  const run = (send = take) => remind(s, send, never)
-  const events = () => s.c.reminders.countDocuments({ state: 'sent' })
-  return { ...half, plan, mails, take, sell, kinds, onDay, run, events }
+  const run = (send = take) => remind(context, send, never)
+  const events = () => context.collections.reminders.countDocuments({ state: 'sent' })
+  return { ...subscriptions, plan, mails, take, sell, kinds, onDay, run, events }
 }
 
 test('so many reminders of an app are mailed in a day, whatever the number of workers; the next day has its own', async () => {
-  const { s, foundation, sell, mails, take, onDay, events } = await reminding({ REMINDERS_PER_DAY: '3' })
+  const { context, foundation, sell, mails, take, onDay, events } = await reminding({ REMINDERS_PER_DAY: '3' })
   await sell(5)
-  const workers = [s, openSubscriptions(foundation), openSubscriptions(foundation)]
+  const workers = [context, openSubscriptions(foundation), openSubscriptions(foundation)]
   await onDay(23, async () => {
     await Promise.all(workers.map(worker => remind(worker, take, never)))
-    await remind(s, take, never)
+    await remind(context, take, never)
   })
   expect(mails.splice(0)).toHaveLength(3)
   expect(await events()).toBe(5)
-  await onDay(27, () => remind(s, take, never))
+  await onDay(27, () => remind(context, take, never))
   expect(mails).toHaveLength(3)
 })
 
@@ -68,7 +68,7 @@ test.each([
   expect(mails).toHaveLength(sent)
 })
 
-test('the notice of an automatic renewal is a duty: no limit keeps it back, and it takes no place', async () => {
+test('the notice of an automatic renewal is mandatory: it is not limited and uses no quota', async () => {
   const { sell, kinds, onDay, run } = await reminding({ REMINDERS_PER_DAY: '1' })
   await sell(3, true)
   await onDay(25, () => run())
@@ -78,14 +78,14 @@ test('the notice of an automatic renewal is a duty: no limit keeps it back, and 
   expect(kinds()).toEqual(['ends_in_7'])
 })
 
-test('a mail that the queue did not take gives its place back', async () => {
-  const { s, clock, sell, mails, onDay, run } = await reminding({ REMINDERS_PER_DAY: '2' })
+test('a mail that the queue refused returns its quota', async () => {
+  const { context, clock, sell, mails, onDay, run } = await reminding({ REMINDERS_PER_DAY: '2' })
   await sell(2)
   await onDay(23, async () => {
     await run(async () => {
       throw new Error('queue away')
     })
-    expect(await s.c.days.findOne({ day: '2026-12-14' })).toMatchObject({ reminders: 0 })
+    expect(await context.collections.days.findOne({ day: '2026-12-14' })).toMatchObject({ reminders: 0 })
     clock.advance(11 * 60_000)
     await run()
     clock.advance(-11 * 60_000)
@@ -96,7 +96,7 @@ test('a mail that the queue did not take gives its place back', async () => {
 const ADMIN_BASE_URL = 'https://api.example.net'
 
 test('a reminder has a link that ends reminders of this user and app, a notice of a renewal has none', async () => {
-  const { s, sell, mails, onDay, run, giveUser, pay, plan } = await reminding({ ADMIN_BASE_URL })
+  const { context, sell, mails, onDay, run, giveUser, pay, plan } = await reminding({ ADMIN_BASE_URL })
   const user = await giveUser('shop', 'ann')
   await pay(user, plan)
   await sell(1, true)
@@ -105,7 +105,7 @@ test('a reminder has a link that ends reminders of this user and app, a notice o
   const url = mail?.unsubscribeUrl ?? ''
   expect(url).toMatch(/^https:\/\/api\.example\.net\/unsubscribe\/[\w.-]+$/)
   expect(mail?.text).toContain(`\n${url}\n`)
-  expect(recipientOf(s, url.split('/').at(-1) ?? '')).toEqual({ appKey: 'shop', id: user._id })
+  expect(recipientOf(context, url.split('/').at(-1) ?? '')).toEqual({ appKey: 'shop', id: user._id })
   await onDay(25, () => run())
   expect(mails).toHaveLength(1)
   expect(mails[0]).not.toHaveProperty('unsubscribeUrl')
@@ -113,15 +113,17 @@ test('a reminder has a link that ends reminders of this user and app, a notice o
 })
 
 test('who ended reminders gets no more of them, but the notices of automatic renewals', async () => {
-  const { s, sell, kinds, onDay, run, events, giveUser, givePlan, pay, plan } = await reminding({ ADMIN_BASE_URL })
+  const { context, sell, kinds, onDay, run, events, giveUser, givePlan, pay, plan } = await reminding({
+    ADMIN_BASE_URL,
+  })
   const user = await giveUser('shop', 'ann')
   await pay(user, plan)
   await pay(user, await givePlan('shop'), { autoRenew: true })
   await sell(1)
   const recipient = { appKey: 'shop', id: user._id }
-  await Promise.all([stopReminders(s, recipient), stopReminders(s, recipient)])
-  await stopReminders(s, recipient)
-  expect(await s.c.audit.find({ action: 'user.update' }).toArray()).toMatchObject([
+  await Promise.all([stopReminders(context, recipient), stopReminders(context, recipient)])
+  await stopReminders(context, recipient)
+  expect(await context.collections.audit.find({ action: 'user.update' }).toArray()).toMatchObject([
     { actor: { kind: 'system', name: 'unsubscribe' }, changes: { no_reminders: [null, true] }, ip: '' },
   ])
   await onDay(23, () => run())
@@ -138,20 +140,27 @@ test('the service does not know its address: there is no link', async () => {
   expect(mails[0]).not.toHaveProperty('unsubscribeUrl')
 })
 
-test.each<[string, (half: Awaited<ReturnType<typeof reminding>>) => Promise<unknown>]>([
+test.each<[string, (subscriptions: Awaited<ReturnType<typeof reminding>>) => Promise<unknown>]>([
   [
     'whose user is disabled',
-    ({ s }) =>
-      s.c.users.findOne({}).then(user => setUserStatus(s, systemActor, { appKey: 'shop', id: user?._id ?? 0 }, '0')),
+    ({ context }) =>
+      context.collections.users
+        .findOne({})
+        .then(user => setUserStatus(context, systemActor, { appKey: 'shop', id: user?._id ?? 0 }, '0')),
   ],
-  ['of an app that is off', ({ s }) => s.c.apps.updateOne({ app_key: 'shop' }, { $set: { status: '0' } })],
-  ['that was cancelled', ({ s }) => s.c.subscriptions.updateOne({}, { $set: { status: 3 } })],
-])('nobody is reminded of a subscription %s, and no place is taken', async (_, change) => {
-  const half = await reminding()
-  await half.sell(1)
-  await change(half)
-  await half.onDay(23, () => half.run())
-  expect([half.mails.length, await half.s.c.reminders.countDocuments()]).toEqual([0, 0])
+  [
+    'of an app that is off',
+    ({ context }) => context.collections.apps.updateOne({ app_key: 'shop' }, { $set: { status: '0' } }),
+  ],
+  ['that was cancelled', ({ context }) => context.collections.subscriptions.updateOne({}, { $set: { status: 3 } })],
+])('no reminder is sent for a subscription %s, and no quota is used', async (_, change) => {
+  const subscriptions = await reminding()
+  await subscriptions.sell(1)
+  await change(subscriptions)
+  await subscriptions.onDay(23, () => subscriptions.run())
+  expect([subscriptions.mails.length, await subscriptions.context.collections.reminders.countDocuments()]).toEqual([
+    0, 0,
+  ])
 })
 
 test.each([
@@ -160,16 +169,16 @@ test.each([
   ['v1.a.b.c', undefined],
   ['../../etc/passwd', undefined],
   ['x'.repeat(5_000), undefined],
-])('the link %# that nobody made is nobody’s', async (token, whose) => {
-  const { s } = await openSubscriptionsModule()
-  expect(recipientOf(s, token)).toBe(whose)
+])('the forged link %# is invalid', async (token, whose) => {
+  const { context } = await openSubscriptionsModule()
+  expect(recipientOf(context, token)).toBe(whose)
 })
 
 test('a value that was sealed for something else is no link', async () => {
-  const { s } = await openSubscriptionsModule()
+  const { context } = await openSubscriptionsModule()
   for (const sealed of [
-    s.secrets.seal('app-secret', 'reminders', '1 shop'),
-    s.secrets.seal('unsubscribe', 'x', '1 shop'),
+    context.secrets.seal('app-secret', 'reminders', '1 shop'),
+    context.secrets.seal('unsubscribe', 'x', '1 shop'),
   ])
-    expect(recipientOf(s, sealed)).toBeUndefined()
+    expect(recipientOf(context, sealed)).toBeUndefined()
 })

@@ -1,4 +1,7 @@
-/** Reminds users by mail before their subscriptions end, and the app by an event where there is no address: once per subscription, period and kind. */
+/**
+ * Sends reminders by mail before subscriptions end, and webhook events where there is no address: once per
+ * subscription, period and kind.
+ */
 
 import { MINUTE_MS } from '../../platform/durations.ts'
 import { findApp } from '../catalogue/store/apps.ts'
@@ -11,128 +14,143 @@ import { addDays, secondsOf } from '../rules/time-zone.ts'
 import type { SubscriptionDoc } from '../store/documents.ts'
 import { aboutSubscription, publishEvent } from '../webhooks/publish-event.ts'
 import { endingDay, REMINDERS, type ReminderKind, reminderText } from './rules/reminder.ts'
-import { claimReminder, leavePlace, markReminded, takePlace } from './store/reminders.ts'
+import { claimReminder, markReminded, releasePlace, takePlace } from './store/reminders.ts'
 import { unsubscribeUrl } from './unsubscribe-link.ts'
 
-/** A mail to hand over. The same key always means the same mail, so a second hand-over sends nothing. */
+/** A mail to submit. The key identifies it, so a second submission sends nothing. */
 export interface Reminder {
   /** `remind:<subscription>:<end>:<kind>`. */
   key: string
   appKey: string
-  /** The sender that the app asks for; the mail half decides whether it may. */
+  /** The sender that the app configured; the mail module decides whether it is allowed. */
   from?: string
   to: string
   subject: string
   text: string
-  /** Where the reader, or the reader's mail program for it, ends such mail. */
+  /** Target of the unsubscribe link and header. */
   unsubscribeUrl?: string
 }
 
-/** The one use case that joins this half with the mail half; the main hands it over. Rejects when the mail cannot be taken. */
+/**
+ * The only use case that joins this module with the mail module, injected by the entry point. Rejects when the mail is
+ * not accepted.
+ */
 export type SendReminder = (reminder: Reminder) => Promise<void>
 
-/** A claim without an end is taken over after so long: its worker died. */
+/** A claim without a result is taken over after this time: its worker stopped. */
 const STALE_MS = 10 * MINUTE_MS
-/** Nobody is reminded at night, whenever the job first runs. */
+/** Earliest hour of reminders, in the business time zone. */
 const FIRST_HOUR = 10
 const LAST_HOUR = 20
 
-/** Sends what is due today; gives the number of mails handed over. A mail that cannot be taken waits for the next run. */
-export async function remind(s: Subscriptions, send: SendReminder, signal: AbortSignal): Promise<number> {
-  const now = s.zone.format(s.clock.now())
+/**
+ * Sends the reminders that are due today; returns the number of accepted mails. A mail that is not accepted is tried
+ * again by the next run.
+ */
+export async function remind(context: Subscriptions, send: SendReminder, signal: AbortSignal): Promise<number> {
+  const now = context.zone.format(context.clock.now())
   const hour = Number(now.slice(11, 13))
   if (hour < FIRST_HOUR || hour > LAST_HOUR) return 0
   const today = now.slice(0, 10)
-  const places = placesOf(s, today)
+  const places = placesOf(context, today)
   let sent = 0
   for (const kind of REMINDERS) {
     const day = endingDay(today, kind)
-    const from = secondsOf(s.zone.startOf(day))
-    const to = secondsOf(s.zone.startOf(addDays(day, 1)))
-    for await (const subscription of streamEnding(s.c, from, to)) {
+    const from = secondsOf(context.zone.startOf(day))
+    const to = secondsOf(context.zone.startOf(addDays(day, 1)))
+    for await (const subscription of streamEnding(context.collections, from, to)) {
       if (signal.aborted) return sent
       if (subscription.auto_renew !== kind.autoRenew) continue
-      if (await remindOne(s, { send, places }, subscription, kind)) sent++
+      if (await remindOne(context, { send, places }, subscription, kind)) sent++
     }
   }
   return sent
 }
 
-/** Which mails may still go out today. */
+/** The daily quota of reminders. */
 interface Places {
   take(appKey: string): Promise<boolean>
-  leave(appKey: string): Promise<void>
+  release(appKey: string): Promise<void>
 }
 
-/** So many reminders of an app a day: a mistake in its prices or dates must not cost the sender its good name. */
-function placesOf(s: Subscriptions, day: string): Places {
-  const limit = s.config.REMINDERS_PER_DAY
+/**
+ * Limits the reminders of an app per day: a mistake in its prices or dates must not damage the reputation of the
+ * sender.
+ */
+function placesOf(context: Subscriptions, day: string): Places {
+  const limit = context.config.REMINDERS_PER_DAY
   const full = new Set<string>()
   return {
     async take(appKey) {
       if (full.has(appKey)) return false
-      if (await takePlace(s.c, appKey, day, limit === 0 ? Number.MAX_SAFE_INTEGER : limit)) return true
+      if (await takePlace(context.collections, appKey, day, limit === 0 ? Number.MAX_SAFE_INTEGER : limit)) return true
       full.add(appKey)
-      s.log.warn(
+      context.log.warn(
         { app: appKey, limit },
         'no more reminders of this app are mailed today; its webhooks hear of the rest',
       )
       return false
     },
-    leave: appKey => leavePlace(s.c, appKey, day),
+    release: appKey => releasePlace(context.collections, appKey, day),
   }
 }
 
 async function remindOne(
-  s: Subscriptions,
+  context: Subscriptions,
   { send, places }: { send: SendReminder; places: Places },
   { _id, app_key, end }: SubscriptionDoc,
   kind: ReminderKind,
 ): Promise<boolean> {
-  const now = s.clock.now()
+  const now = context.clock.now()
   const id = `${_id}/${end}/${kind.name}`
   const claim = { _id: id, app_key, subscription_id: _id, state: 'claimed' as const, at: now }
-  const due = await write(s, { appKey: app_key, id: _id, end }, kind)
-  if (!due || !(await claimReminder(s.c, claim, new Date(now.getTime() - STALE_MS)))) return false
+  const due = await write(context, { appKey: app_key, id: _id, end }, kind)
+  if (!due || !(await claimReminder(context.collections, claim, new Date(now.getTime() - STALE_MS)))) return false
   const { subscription } = due
-  // The notice of a renewal is a duty, so nothing keeps it back.
+  // Notices of a renewal are mandatory, so no quota applies.
   const counted = due.mail !== undefined && !kind.autoRenew
   const mail = counted && !(await places.take(app_key)) ? undefined : due.mail
   try {
     if (mail) await send(mail)
     else
-      await publishEvent(s, {
+      await publishEvent(context, {
         appKey: app_key,
         type: 'subscription.expiring_soon',
         key: `remind:${id}`,
         data: aboutSubscription(subscription),
       })
   } catch (error) {
-    s.log.warn({ subscription: _id, kind: kind.name, err: error }, 'reminder not handed over; the next run tries again')
-    if (mail && counted) await places.leave(app_key)
+    context.log.warn(
+      { subscription: _id, kind: kind.name, err: error },
+      'reminder not handed over; the next run tries again',
+    )
+    if (mail && counted) await places.release(app_key)
     return false
   }
-  await markReminded(s.c, id, s.clock.now())
+  await markReminded(context.collections, id, context.clock.now())
   return mail !== undefined
 }
 
-/** The mail, if there is an address that wants it, else only an event; undefined when a renewal came in between. */
+/** The mail, or only an event without a subscribed address; undefined when the subscription was renewed in parallel. */
 async function write(
-  s: Subscriptions,
+  context: Subscriptions,
   { appKey, id, end }: { appKey: string; id: number; end: number },
   kind: ReminderKind,
 ): Promise<{ subscription: SubscriptionDoc; mail: Reminder | undefined } | undefined> {
-  const subscription = await findSubscription(s.c, appKey, id)
-  if (subscription?.end !== end || !givesAccess(subscription, secondsOf(s.clock.now()))) return undefined
-  const [app, user] = await Promise.all([findApp(s.c, appKey), findUser(s.c, appKey, subscription.user_id)])
+  const subscription = await findSubscription(context.collections, appKey, id)
+  if (subscription?.end !== end || !givesAccess(subscription, secondsOf(context.clock.now()))) return undefined
+  const [app, user] = await Promise.all([
+    findApp(context.collections, appKey),
+    findUser(context.collections, appKey, subscription.user_id),
+  ])
   if (app?.status !== '1' || user?.status !== '1') return undefined
   if (!user.email || (user.no_reminders && !kind.autoRenew)) return { subscription, mail: undefined }
-  const stopUrl = kind.autoRenew ? undefined : unsubscribeUrl(s, { appKey, id: user._id })
+  const stopUrl = kind.autoRenew ? undefined : unsubscribeUrl(context, { appKey, id: user._id })
   const facts = {
     appName: app.app_name,
     planName: subscription.plan.name,
     nickname: user.nickname,
-    end: s.zone.format(new Date(end * 1000)),
+    end: context.zone.format(new Date(end * 1000)),
     price: formatCents(subscription.plan.price_cents),
     stopUrl,
   }

@@ -1,4 +1,4 @@
-/** Users end the reminders of an app by a link in them, without logging in: what is in the link, and what it does. */
+/** Unsubscribing from the reminders of an app by a link in them, without login: the token and its effect. */
 import { SecretError } from '../../platform/security/secrets.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
@@ -8,7 +8,7 @@ import { changeUser } from '../people/store/end-users.ts'
 export const UNSUBSCRIBE_PATH = '/unsubscribe'
 
 const PLACE = 'reminders'
-/** The log does not say from where: that would be the address of a person, or of a mail service. */
+/** The log has no address: it would be that of a person, or of a mail service. */
 const actor: Actor = { kind: 'system', id: '', name: 'unsubscribe', requestId: '', ip: '' }
 
 /** A user of an app. */
@@ -17,17 +17,17 @@ export interface Recipient {
   id: number
 }
 
-/** The link of a user; undefined where the service does not know its own address. Nobody can make one for another user. */
-export function unsubscribeUrl(s: Subscriptions, { appKey, id }: Recipient): string | undefined {
-  const base = s.config.ADMIN_BASE_URL
+/** The link of a user; undefined without ADMIN_BASE_URL. Signed, so that no other user's link can be forged. */
+export function unsubscribeUrl(context: Subscriptions, { appKey, id }: Recipient): string | undefined {
+  const base = context.config.ADMIN_BASE_URL
   if (base === undefined) return undefined
-  return `${base}${UNSUBSCRIBE_PATH}/${s.secrets.seal('unsubscribe', PLACE, `${id} ${appKey}`)}`
+  return `${base}${UNSUBSCRIBE_PATH}/${context.secrets.seal('unsubscribe', PLACE, `${id} ${appKey}`)}`
 }
 
-/** Whose link it is; undefined for one that we did not make. */
-export function recipientOf(s: Subscriptions, token: string): Recipient | undefined {
+/** The user of a link; undefined for a token with an invalid signature. */
+export function recipientOf(context: Subscriptions, token: string): Recipient | undefined {
   try {
-    const [id, appKey = ''] = s.secrets.open('unsubscribe', PLACE, token).split(' ')
+    const [id, appKey = ''] = context.secrets.open('unsubscribe', PLACE, token).split(' ')
     return { appKey, id: Number(id) }
   } catch (error) {
     if (error instanceof SecretError) return undefined
@@ -35,17 +35,17 @@ export function recipientOf(s: Subscriptions, token: string): Recipient | undefi
   }
 }
 
-/** Ends the reminders of a user. Again, or for a user who is gone: nothing happens. */
-export async function stopReminders(s: Subscriptions, { appKey, id }: Recipient): Promise<void> {
-  await record(s, actor, async session => {
+/** Ends the reminders of a user. Does nothing when repeated or when the user does not exist. */
+export async function stopReminders(context: Subscriptions, { appKey, id }: Recipient): Promise<void> {
+  await record(context, actor, async session => {
     const match = { _id: id, app_key: appKey, no_reminders: { $exists: false }, erased_at: { $exists: false } }
-    const change = { no_reminders: true, updated_at: s.clock.now() } as const
-    const before = await changeUser(s.c, match, { $set: change }, session)
+    const change = { no_reminders: true, updated_at: context.clock.now() } as const
+    const before = await changeUser(context.collections, match, { $set: change }, session)
     if (!before) return { result: undefined }
     const target = { kind: 'user', id: String(id) }
     return {
       result: undefined,
-      deed: { action: 'user.update', appKey, target, before, after: { ...before, ...change } },
+      event: { action: 'user.update', appKey, target, before, after: { ...before, ...change } },
     }
   })
 }

@@ -1,36 +1,38 @@
-/** Figures of users and subscriptions, from running counters and days: no request reads all users. */
+/** Statistics of users and subscriptions, from running counters and daily counters: no request reads all users. */
 
 import { countSwitches, planNames } from '../catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../context.ts'
 import { countersOf, openDaysOf, totalOf } from '../counters/running-counters.ts'
-import { type DayFigures, emptyDay, readDays } from '../counters/store/counters.ts'
+import { type DayCounts, emptyDay, readDays } from '../counters/store/counters.ts'
 import { countEnded, countEnding, countLagging } from '../lifecycle/store/subscriptions.ts'
 import { countPlatforms } from '../people/store/end-users.ts'
 import { DAY } from '../rules/period.ts'
 import { addDays, daysBetween, monthStart, secondsOf } from '../rules/time-zone.ts'
 import { growth, round2, share } from './rules/growth.ts'
 
-/** Days that may still change: today, and yesterday for what was under way at midnight. */
+/** Days that may still change: today, and yesterday for requests in flight at midnight. */
 const OPEN_DAYS = 1
 
-/** Days by name, and what is summed from them. */
+/** Counters of days, and their sums. */
 interface Calendar {
   today: string
-  day(day: string): DayFigures
+  day(day: string): DayCounts
   /** Sums a field over days, both inclusive. */
-  sum(field: keyof DayFigures, first: string, last: string): number
+  sum(field: keyof DayCounts, first: string, last: string): number
 }
 
-async function calendar(s: Subscriptions, appKeys: readonly string[], back: number): Promise<Calendar> {
-  const today = s.zone.day(s.clock.now())
+async function calendar(context: Subscriptions, appKeys: readonly string[], back: number): Promise<Calendar> {
+  const today = context.zone.day(context.clock.now())
   const lastMonth = monthStart(today, -1)
   const earliest = addDays(today, -back)
   const first = earliest < lastMonth ? earliest : lastMonth
   const open = addDays(today, -OPEN_DAYS)
   const last = addDays(open, -1)
   const [past, recent] = await Promise.all([
-    s.memory.days.get(`${first} ${last} ${appKeys.join(' ')}`, () => readDays(s.c, appKeys, first, last)),
-    openDaysOf(s, appKeys, open, today),
+    context.memory.days.get(`${first} ${last} ${appKeys.join(' ')}`, () =>
+      readDays(context.collections, appKeys, first, last),
+    ),
+    openDaysOf(context, appKeys, open, today),
   ])
   const day = (name: string) => recent.get(name) ?? past.get(name) ?? emptyDay()
   return {
@@ -40,16 +42,16 @@ async function calendar(s: Subscriptions, appKeys: readonly string[], back: numb
   }
 }
 
-/** Days are compared as text: no dates are made for each of them. */
-function sumOf(days: Map<string, DayFigures>, field: keyof DayFigures, first: string, last: string): number {
+/** Days are compared as text, without a date object for each. */
+function sumOf(days: Map<string, DayCounts>, field: keyof DayCounts, first: string, last: string): number {
   let sum = 0
-  for (const [name, figures] of days) if (name >= first && name <= last) sum += figures[field]
+  for (const [name, dayCounts] of days) if (name >= first && name <= last) sum += dayCounts[field]
   return sum
 }
 
-/** The eleven figures of the reference, and growth compared like for like. */
-export async function userStatistics(s: Subscriptions, appKeys: readonly string[]) {
-  const [counters, days] = await Promise.all([countersOf(s, appKeys), calendar(s, appKeys, 0)])
+/** The eleven values of the reference, and growth compared like for like. */
+export async function userStatistics(context: Subscriptions, appKeys: readonly string[]) {
+  const [counters, days] = await Promise.all([countersOf(context, appKeys), calendar(context, appKeys, 0)])
   const { today } = days
   const users = windows(days, 'new_users')
   return {
@@ -68,31 +70,31 @@ export async function userStatistics(s: Subscriptions, appKeys: readonly string[
   }
 }
 
-/** The same figures with one entry per day. */
-export async function userTrend(s: Subscriptions, appKeys: readonly string[], days: number) {
-  const known = await calendar(s, appKeys, days)
+/** The same values with one entry per day. */
+export async function userTrend(context: Subscriptions, appKeys: readonly string[], days: number) {
+  const known = await calendar(context, appKeys, days)
   const trend = daysBetween(addDays(known.today, 1 - days), known.today).map(date => {
     const { new_users, login_users } = known.day(date)
     return { date, new_users, login_users }
   })
-  return { ...(await userStatistics(s, appKeys)), trend }
+  return { ...(await userStatistics(context, appKeys)), trend }
 }
 
-/** The same figures with the users of each platform, the largest first. */
-export async function usersByPlatform(s: Subscriptions, appKeys: readonly string[]) {
-  const [figures, counts] = await Promise.all([
-    userStatistics(s, appKeys),
-    countPlatforms(s.c, s.count, appKeys, s.clock.now()),
+/** The same values with the users of each platform, the largest first. */
+export async function usersByPlatform(context: Subscriptions, appKeys: readonly string[]) {
+  const [dayCounts, counts] = await Promise.all([
+    userStatistics(context, appKeys),
+    countPlatforms(context.collections, context.count, appKeys, context.clock.now()),
   ])
   const total = counts.reduce((sum, { users }) => sum + users, 0)
   const platforms = counts
     .toSorted((a, b) => b.users - a.users)
     .map(({ platform, users }) => ({ platform, total_users: users, share: share(users, total) }))
-  return { ...figures, platforms }
+  return { ...dayCounts, platforms }
 }
 
 /** Today, yesterday, this month, last month, and last month up to the same day of the month. */
-function windows(days: Calendar, field: keyof DayFigures) {
+function windows(days: Calendar, field: keyof DayCounts) {
   const { today } = days
   const [first, previous] = [monthStart(today), monthStart(today, -1)]
   const lastOfPrevious = addDays(first, -1)
@@ -107,21 +109,21 @@ function windows(days: Calendar, field: keyof DayFigures) {
 }
 
 /** The overview of one app or of several. */
-export async function overview(s: Subscriptions, appKeys: readonly string[], trendDays: number) {
-  const now = s.clock.now()
+export async function overview(context: Subscriptions, appKeys: readonly string[], trendDays: number) {
+  const now = context.clock.now()
   const nowSeconds = secondsOf(now)
-  const monthFirst = monthStart(s.zone.day(now))
-  const monthSeconds = secondsOf(s.zone.startOf(monthFirst))
-  const soonSeconds = s.config.EXPIRING_SOON_DAYS * DAY
-  const total = (what: string, count: () => Promise<number>) => totalOf(s, appKeys, what, count)
+  const monthFirst = monthStart(context.zone.day(now))
+  const monthSeconds = secondsOf(context.zone.startOf(monthFirst))
+  const soonSeconds = context.config.EXPIRING_SOON_DAYS * DAY
+  const total = (what: string, count: () => Promise<number>) => totalOf(context, appKeys, what, count)
   const [counters, days, switches, enabledSwitches, lagging, soon, endedThisMonth] = await Promise.all([
-    countersOf(s, appKeys),
-    calendar(s, appKeys, trendDays),
-    total('switches', () => countSwitches(s.c, appKeys)),
-    total('enabled switches', () => countSwitches(s.c, appKeys, '1')),
-    total('lagging', () => countLagging(s.c, appKeys, nowSeconds)),
-    total('ending', () => countEnding(s.c, s.count, appKeys, now, soonSeconds)),
-    total('ended', () => countEnded(s.c, s.count, appKeys, now, monthSeconds)),
+    countersOf(context, appKeys),
+    calendar(context, appKeys, trendDays),
+    total('switches', () => countSwitches(context.collections, appKeys)),
+    total('enabled switches', () => countSwitches(context.collections, appKeys, '1')),
+    total('lagging', () => countLagging(context.collections, appKeys, nowSeconds)),
+    total('ending', () => countEnding(context.collections, context.count, appKeys, now, soonSeconds)),
+    total('ended', () => countEnded(context.collections, context.count, appKeys, now, monthSeconds)),
   ])
   const subscriptions = windows(days, 'new_subs')
   const revenue = windows(days, 'revenue_cents')
@@ -147,7 +149,7 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
     this_month_revenue: yuan(revenue.thisMonth),
     last_month_revenue: yuan(revenue.lastMonth),
     mrr: round2(counters.mrr / 10_000),
-    // Without an opening figure the month began with what is there now and what ended since.
+    // Without an opening count, the month began with the current subscriptions and those that have ended since.
     churn_rate: share(endedThisMonth, opening > 0 ? opening : timed + endedThisMonth),
     renewal_rate: share(
       days.sum('renewals', monthFirst, days.today),
@@ -158,19 +160,19 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
     subscription_monthly_growth_rate: growth(subscriptions.thisMonth, subscriptions.lastMonth),
     total_switches: switches,
     enabled_switches: enabledSwitches,
-    plans: await planFigures(s, counters.by_plan, active),
+    plans: await planShares(context, counters.by_plan, active),
     payment_methods: Object.entries(counters.by_method)
       .filter(([, count]) => count > 0)
       .map(([payment_method, count]) => ({ payment_method, active_subscriptions: count, share: share(count, active) })),
     trend: daysBetween(addDays(days.today, 1 - trendDays), days.today).map(date => trendDay(date, days.day(date))),
-    generated_at: s.zone.format(now),
+    generated_at: context.zone.format(now),
   }
 }
 
-async function planFigures(s: Subscriptions, byPlan: Record<string, number>, active: number) {
+async function planShares(context: Subscriptions, byPlan: Record<string, number>, active: number) {
   const sold = Object.entries(byPlan).filter(([, count]) => count > 0)
   const ids = sold.map(([id]) => Number(id))
-  const names = await s.memory.planNames.get(ids.join(' '), () => planNames(s.c, ids))
+  const names = await context.memory.planNames.get(ids.join(' '), () => planNames(context.collections, ids))
   return sold.map(([id, count]) => ({
     plan_id: id,
     plan_name: names.get(Number(id)) ?? '',
@@ -179,8 +181,8 @@ async function planFigures(s: Subscriptions, byPlan: Record<string, number>, act
   }))
 }
 
-function trendDay(date: string, figures: DayFigures) {
-  const { new_users, login_users, new_subs, renewals, ended, refunds, revenue_cents } = figures
+function trendDay(date: string, dayCounts: DayCounts) {
+  const { new_users, login_users, new_subs, renewals, ended, refunds, revenue_cents } = dayCounts
   return {
     date,
     new_users,

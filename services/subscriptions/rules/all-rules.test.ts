@@ -49,7 +49,7 @@ describe('money', () => {
     expect(parsed.success ? parsed.data : undefined).toBe(cents)
   })
 
-  test('goes out as it came in', () => {
+  test('is written as it was read', () => {
     fc.assert(fc.property(fc.nat(99_999_999), cents => money.parse(formatCents(cents)) === cents))
     expect(formatCents(-5)).toBe('-0.05')
   })
@@ -94,7 +94,7 @@ describe('CSV', () => {
   })
 })
 
-test('search keys are lower case and unique, and a pattern takes everything literally', () => {
+test('search keys are lower case and unique, and a pattern takes all characters literally', () => {
   expect(searchKeys({ nickname: 'Ann ', phone: '138', email: 'ANN' })).toEqual(['ann', '138'])
   fc.assert(fc.property(fc.string(), text => prefixPattern(text).test(`${text.toLowerCase()}x`)))
   expect(prefixPattern('.*').test('abc')).toBe(false)
@@ -112,7 +112,7 @@ test('only English is English', () => {
   ])
 })
 
-test('differences name what changed, cut short, and leave out what tells nothing', () => {
+test('differences list changed fields, shortened, without fields that carry no information', () => {
   const changes = differences({ a: 1, b: [1], version: 1, c: 'x' }, { a: 2, b: [1], version: 2, d: 'y'.repeat(600) })
   expect(changes).toEqual({ a: [1, 2], c: ['x', null], d: [null, `${'y'.repeat(500)}…`] })
 })
@@ -131,7 +131,7 @@ test('a signature header is parsed strictly', () => {
   expect(signed.split('\n')).toHaveLength(6)
 })
 
-test('what a subscription adds and takes away comes out even', () => {
+test('increments of a subscription sum up to zero', () => {
   const base = { auto_renew: true, plan_id: 7, plan: { duration: 30 }, payment_method: 'alipay', paid_cents: 1990 }
   const active = { ...base, status: 1 as const, end: 5 }
   const over = { ...base, status: 2 as const, end: 5 }
@@ -148,7 +148,7 @@ test('what a subscription adds and takes away comes out even', () => {
   expect(tallyChange(active, over)).toMatchObject({ subs_active: -1, mrr: -199_000, 'by_status.2': 1 })
 })
 
-test('the running figures are the last state alone, whatever states came before', () => {
+test('the running counters equal the last state, whatever states came before', () => {
   const state = fc.record({
     status: fc.constantFrom(...Object.values(STATUS)),
     end: fc.constantFrom(0, 1_800_000_000),

@@ -28,14 +28,14 @@ describe('a file', () => {
       ],
     ],
     ['a comma at the very end', 'a,', [['a', '']]],
-    ['empty lines between and behind', 'a\n\n\r\nb\n\n', [['a'], [''], [''], ['b'], ['']]],
+    ['empty lines between and after', 'a\n\n\r\nb\n\n', [['a'], [''], [''], ['b'], ['']]],
     ['quotes', '"a,b","c""d","e\nf"', [['a,b', 'c"d', 'e\nf']]],
     ['an empty quoted cell', '"",""\n', [['', '']]],
     ['a quoted quote alone', '""""', [['"']]],
     ['a quote that is not closed', '"a', ['quote', 1, 1]],
     ['a quote closed by another one', '"a""', ['quote', 1, 1]],
     ['a quote inside of a plain cell', 'x\nb,a"b"', ['quote', 2, 2]],
-    ['text behind a quoted cell', '"a"b', ['quote', 1, 1]],
+    ['text after a quoted cell', '"a"b', ['quote', 1, 1]],
     ['line ends of old spreadsheets', 'a,b\r"c\rd"\r\re', [['a', 'b'], ['c\rd'], [''], ['e']]],
     ['line ends of all kinds', 'a\rb\nc\r\n\rd', [['a'], ['b'], ['c'], [''], ['d']]],
   ])('%s', (_, text, rows) => {
@@ -102,7 +102,7 @@ describe('a file', () => {
     expect(csvLine([cell])).toBe(`${written}\r\n`)
   })
 
-  test('that was written is read as it was, whatever stands in it, but for the mark of formulas', () => {
+  test('any written text reads back unchanged, except for the formula mark', () => {
     const cell = fc.string({ unit: 'binary' }).map(text => text.replaceAll('\r', '').replace(BOM, ''))
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1 }), rows => {

@@ -1,23 +1,28 @@
-/** CSV as spreadsheets read it: RFC 4180, UTF-8 with a byte order mark, and no cell that a spreadsheet would run. */
+/**
+ * CSV as spreadsheets read it: RFC 4180, UTF-8 with a byte order mark, and no cell that a spreadsheet would execute.
+ */
 
-/** Stands before the first cell, so that spreadsheets take the file for UTF-8. */
+/** Byte order mark, by which spreadsheets detect UTF-8. */
 export const BOM = '\uFEFF'
 
-/** One line. A cell that starts like a formula, in full width too, gets a quote before it (OWASP "CSV Injection"). */
+/**
+ * One line. A cell that starts like a formula, including full-width characters, gets a quote before it (OWASP "CSV
+ * Injection").
+ */
 export function csvLine(cells: readonly (string | null)[]): string {
   return `${cells.map(cell => quote(guard(cell ?? ''))).join(',')}\r\n`
 }
 
-/** What may stand between the cells of a row. */
+/** Separators between the cells of a row. */
 export const SEPARATORS = [',', ';', '\t'] as const
 export type Separator = (typeof SEPARATORS)[number]
 
-/** Most cells of a row, and most characters (UTF-16 code units, without its line end). */
+/** Largest number of cells of a row, and of characters (UTF-16 code units, without its line end). */
 export const ROW_LIMITS = { cells: 100, chars: 64 * 1024 } as const
 
 /**
- * The rows of a file, one at a time; an empty line is one empty cell. Lines end with CRLF, LF or CR. Throws
- * {@link CsvError} where it is no CSV and for a row beyond {@link ROW_LIMITS}, without reading further.
+ * The rows of a file, one at a time; an empty line is one empty cell. Lines end with CRLF, LF or CR. Throws {@link
+ * CsvError} for invalid CSV and for a row beyond {@link ROW_LIMITS}, without reading further.
  */
 export function* csvRows(text: string, separator: Separator = ',', from = 0): Generator<string[]> {
   let at = from
@@ -34,13 +39,13 @@ export function* csvRows(text: string, separator: Separator = ',', from = 0): Ge
       if (cell.end > most) throw fail('row_length')
       row.push(cell.value)
       more = text[cell.end] === separator
-      at = more ? cell.end + 1 : behindLineEnd(text, cell.end)
+      at = more ? cell.end + 1 : afterLineEnd(text, cell.end)
     }
     yield row
   }
 }
 
-/** `quote`: one that is not closed or is inside of a plain cell. `row_cells`, `row_length`: see {@link ROW_LIMITS}. */
+/** `quote`: unclosed, or inside an unquoted cell. `row_cells`, `row_length`: see {@link ROW_LIMITS}. */
 export type CsvRule = 'quote' | 'row_cells' | 'row_length'
 
 /** Why the rest of a file cannot be read. Row and column are counted from 1. */
@@ -57,15 +62,15 @@ export class CsvError extends Error {
   }
 }
 
-/** What a first line `sep=;` says, as spreadsheets write and read it, and how many characters it takes. */
+/** The separator of a first line `sep=;`, as spreadsheets write it, and the length of that line. */
 export function separatorLine(text: string): { separator: Separator; length: number } | undefined {
   const match = /^"?sep=([,;\t])"?(?:\r\n?|\n|$)/i.exec(text.slice(0, 16))
   return match ? { separator: match[1] as Separator, length: match[0].length } : undefined
 }
 
 /**
- * A cell and where it ends; undefined when no separator and no line end follows. Of a cell that ends behind `most` the
- * value is empty. By hand: a pattern would keep a step for each character.
+ * A cell and its end; undefined when neither a separator nor a line end follows. The value of a cell that ends after
+ * `most` is empty. Scanned without a regular expression, which would keep a backtracking step for each character.
  */
 function cellAt(
   text: string,
@@ -74,21 +79,21 @@ function cellAt(
   most: number,
 ): { value: string; end: number } | undefined {
   const quoted = text[at] === '"'
-  const end = quoted ? behindQuoted(text, at, most) : endOfPlain(text, at, separator, most)
+  const end = quoted ? endOfQuoted(text, at, most) : endOfPlain(text, at, separator, most)
   if (end === undefined) return undefined
   if (end > most) return { value: '', end }
   if (end < text.length && text[end] !== separator && !isLineEnd(text.charCodeAt(end))) return undefined
   return { value: quoted ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end), end }
 }
 
-/** The end of a quoted cell, or a place behind `most`; undefined when it has no end. */
-function behindQuoted(text: string, start: number, most: number): number | undefined {
+/** The end of a quoted cell, or an offset after `most`; undefined when the quote is not closed. */
+function endOfQuoted(text: string, start: number, most: number): number | undefined {
   let quote = text.indexOf('"', start + 1)
   while (quote !== -1 && quote <= most && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2)
   return quote === -1 ? undefined : quote + 1
 }
 
-/** The first character from `start` on that is no part of a plain cell, or the one behind `most`. */
+/** The first offset from `start` on that is not part of an unquoted cell, or the one after `most`. */
 function endOfPlain(text: string, start: number, separator: Separator, most: number): number {
   const ends = separator.charCodeAt(0)
   let at = start
@@ -103,7 +108,7 @@ function endOfPlain(text: string, start: number, separator: Separator, most: num
 const QUOTE = 0x22
 const isLineEnd = (char: number) => char === 0x0a || char === 0x0d
 
-function behindLineEnd(text: string, at: number): number {
+function afterLineEnd(text: string, at: number): number {
   return text.startsWith('\r\n', at) ? at + 2 : at + 1
 }
 

@@ -1,4 +1,4 @@
-/** End users: the fields that apps send, and what search looks at. */
+/** End users: the fields that apps send, and their search keys. */
 import type { z } from 'zod'
 import { emailOrNone, text } from './field-schemas.ts'
 
@@ -10,7 +10,7 @@ export const identityFields = {
   huawei_unionid: text(1, 128).optional(),
 }
 
-/** What an app knows of a user besides the identities. */
+/** Profile fields besides the identities. */
 export const profileFields = {
   nickname: text(0, 64).optional(),
   avatar: text(0, 512).optional(),
@@ -46,7 +46,7 @@ export function searchKeys(user: {
   return [...new Set(keys.filter(Boolean))]
 }
 
-/** The pattern that finds keys which start with the text; everything in it is taken literally. */
+/** Matches keys that start with the text, taken literally. */
 export function prefixPattern(search: string): RegExp {
   return new RegExp(`^${search.toLowerCase().replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}`)
 }

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { fault, faultsOf, localise } from './field-errors.ts'
+import { validate } from '../../platform/json/bounded-validation.ts'
+import { reason } from '../../platform/sentences/issue-reason.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
+import { fieldError, fieldErrorsOf, localise } from './field-errors.ts'
 import { choice, decimal, flag, id, integer, money, text } from './field-schemas.ts'
 
-/** Rules of the faults of a schema, each with its field. */
+/** Rules of the errors of a schema, each with its field. */
 function rulesOf(schema: z.ZodType, given: unknown): string[] {
-  const { error } = schema.safeParse(given)
-  return error ? faultsOf(error, given).map(({ pointer, code }) => `${pointer} ${code}`) : []
+  const result = validate(schema, given)
+  return result.ok ? [] : fieldErrorsOf(result.issues).map(error => `${error.pointer} ${localise(error, 'en').rule}`)
 }
 
-describe('a field that is missing is required, whatever it takes', () => {
+describe('a missing field is required, whatever its schema', () => {
   test.each<[string, z.ZodType]>([
     ['text', text(0, 9)],
-    ['a whole number', integer(1, 9)],
+    ['an integer', integer(1, 9)],
     ['a decimal', decimal(0, 1)],
     ['a digit', flag],
     ['a choice', choice(['a', 'b'])],
@@ -26,7 +29,7 @@ describe('a field that is missing is required, whatever it takes', () => {
     expect(rulesOf(z.object({ outer: z.array(z.object({ field })) }), { outer: [{}] })).toEqual([
       '/outer/0/field required',
     ])
-    // Nothing and null are not the same: null was said.
+    // Missing and null differ: null was sent.
     expect(rulesOf(z.object({ field }), { field: null })).not.toContain('/field required')
   })
 })
@@ -47,7 +50,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['no amount', money, 'free', 'format'],
   ['no mail address', z.email(), 'nobody', 'format'],
   ['too many entries', z.array(z.string()).max(1), ['a', 'b'], 'too_big'],
-  ['a rule of its own', z.string().refine(() => false, 'features'), 'x', 'features'],
+  ['a rule of its own', z.string().refine(() => false, reason('field.features')), 'x', 'features'],
   ['a check without a rule', z.string().refine(() => false, 'Not today.'), 'x', 'type'],
 ])('%s', (_, field, value, rule) => expect(rulesOf(z.object({ field }), { field: value })).toEqual([`/field ${rule}`]))
 
@@ -62,18 +65,17 @@ test('every wrong field is named', () => {
   expect(rulesOf(schema, undefined)).toEqual(['/ required'])
 })
 
-test('a fault by hand points at its field, and is told in the reader’s language', () => {
-  const raw = fault('rules.0.value', 'switch_value')
-  expect(raw).toEqual({ pointer: '/rules/0/value', code: 'switch_value', message: '' })
-  const [field, rule] = ['rules.0.value', 'switch_value']
-  expect(localise(raw, 'en')).toEqual({ field, rule, message: 'does not fit the type of the switch' })
-  expect(localise(raw, 'zh')).toEqual({ field, rule, message: '与开关类型不符' })
+test('an error by rule points at its field and has a text in both languages', () => {
+  const error = fieldError('rules.0.value', 'switch_value')
+  expect(error).toEqual({ pointer: '/rules/0/value', reason: { code: 'field.switch_value' } })
+  const same = { field: 'rules.0.value', rule: 'switch_value', code: 'field.switch_value' }
+  expect(localise(error, 'en')).toEqual({ ...same, message: 'does not fit the type of the switch' })
+  expect(localise(error, 'zh')).toEqual({ ...same, message: '与开关类型不符' })
 })
 
-test.each(['unheard_of', 'constructor', '__proto__'])('a rule without a sentence keeps its message: %s', code => {
-  expect(localise({ pointer: '/a', code, message: 'It is odd.' }, 'zh')).toEqual({
-    field: 'a',
-    rule: code,
-    message: 'It is odd.',
+test('an error with a bound keeps the known rule, and has the bound as a parameter', () => {
+  expect(localise({ pointer: '/a', reason: sentence('field.too_short', { count: 8 }) }, 'zh')).toEqual({
+    ...{ field: 'a', rule: 'too_small', code: 'field.too_short' },
+    ...{ params: '{"count":8}', message: '至少 8 个字符' },
   })
 })

@@ -11,7 +11,7 @@ test.each<[string, unknown, string | undefined]>([
   ['keeps line ends and tabs inside', 'a\r\n\tb', 'a\r\n\tb'],
   ['has its shortest', 'ab', 'ab'],
   ['is not shorter', 'a', undefined],
-  ['is not shorter behind its blanks', ' a ', undefined],
+  ['is not shorter without its blanks', ' a ', undefined],
   ['has its longest', 'abcdef', 'abcdef'],
   ['is not longer', 'abcdefg', undefined],
   ['has no NUL', 'a\u0000b', undefined],
@@ -44,7 +44,7 @@ test.each<[unknown, number | undefined]>([
   [[1], undefined],
   [Number.NaN, undefined],
   [Number.POSITIVE_INFINITY, undefined],
-])('a whole number from -2 to 20: %j is %s', (value, expected) => expect(read(integer(-2, 20), value)).toBe(expected))
+])('an integer from -2 to 20: %j is %s', (value, expected) => expect(read(integer(-2, 20), value)).toBe(expected))
 
 test.each<[unknown, number | undefined]>([
   [0, 0],
@@ -123,7 +123,7 @@ describe('money', () => {
   })
 })
 
-describe('what the contract says of a field is what is taken', () => {
+describe('the contract accepts the same values as the schema', () => {
   const keywords = (schema: z.ZodType) =>
     z.toJSONSchema(schema, { io: 'input' }) as { pattern?: string; anyOf?: object[] }
   const patternOf = (schema: z.ZodType) => {
@@ -140,7 +140,7 @@ describe('what the contract says of a field is what is taken', () => {
     [0, 9999],
     [1, 99_999_999_999],
     [1, Number.MAX_SAFE_INTEGER],
-  ])('the text of a whole number from %i to %i', (min, max) => {
+  ])('the text of an integer from %i to %i', (min, max) => {
     const [schema, pattern] = [integer(min, max), patternOf(integer(min, max))]
     const near = [0, 1, 9, 10, 89, 91, 99, 100, 364, 366, 499, 501, max - 1, max, max + 1, max * 10]
     const numbers = [...near, ...Array.from({ length: 500 }, (_, index) => Math.floor((max * 1.2 * index) / 500))]

@@ -1,20 +1,24 @@
 /** Building blocks of request schemas: numbers come as numbers or as their text, everything is bounded. */
-import { z } from 'zod'
 
-/** Text of so many characters, trimmed. NUL and other control characters other than line ends and tabs are refused. */
+import { z } from 'zod'
+import { reason } from '../../platform/sentences/issue-reason.ts'
+
+/**
+ * Text with a length between `min` and `max`, trimmed. Control characters other than line ends and tabs are refused.
+ */
 export const text = (min: number, max: number) =>
   z
     .string()
     .trim()
     .min(min)
     .max(max)
-    .refine(value => !CONTROL.test(value), 'format')
+    .refine(value => !CONTROL.test(value), reason('field.format'))
     .meta({ pattern: min === 0 ? `^${ALLOWED}*$` : `^${ALLOWED}*${VISIBLE}${ALLOWED}*$` })
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
-/** The same for readers of the contract: characters that are allowed, and one that is not trimmed away. */
+/** The same for readers of the contract: allowed characters, and one that trimming keeps. */
 const ALLOWED = String.raw`[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]`
 const VISIBLE = String.raw`[^\s\u0000-\u001f\u007f]`
 
@@ -24,7 +28,7 @@ export const emailOrNone = z.union([
   z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email()),
 ])
 
-/** A whole number in a range, as a number or as its text. */
+/** An integer in a range, as a number or as text. */
 export const integer = (min: number, max: number) =>
   z
     .union(
@@ -36,7 +40,7 @@ export const integer = (min: number, max: number) =>
           .regex(/^[+-]?\d{1,16}$/)
           .transform(Number),
       ],
-      'integer',
+      reason('field.integer'),
     )
     .pipe(z.number().min(min).max(max))
     .meta({
@@ -46,11 +50,11 @@ export const integer = (min: number, max: number) =>
       ],
     })
 
-/** Pattern of the text of whole numbers from 0 or 1 to a maximum. */
+/** Pattern of the text of integers from 0 or 1 to a maximum. */
 function textBetween(min: number, max: number): string {
   const last = String(max)
   const shorter = last.length > 1 ? [`[1-9][0-9]{0,${last.length - 2}}`] : []
-  // As long as the maximum: equal up to a place, with a smaller digit there.
+  // With the same number of digits: equal up to a place, with a smaller digit there.
   const smaller = [...last].flatMap((digit, place) => {
     const [from, to] = [place === 0 ? 1 : 0, Number(digit) - 1]
     return from > to ? [] : [`${last.slice(0, place)}[${from}-${to}][0-9]{${last.length - place - 1}}`]
@@ -77,7 +81,7 @@ export const decimal = (min: number, max: number) =>
       ],
     })
 
-/** One of several digits, as a number or as its text; comes out as text. */
+/** One of several digits, as a number or as text; parsed into text. */
 export const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
   z
     .union([z.string().trim(), z.number().transform(String)])
@@ -92,12 +96,12 @@ export const choice = <const T extends readonly [string, ...string[]]>(values: T
 /** The on/off digit. */
 export const flag = choice(['0', '1'])
 
-/** Money in yuan with two decimals at most, 0 to 999999.99; comes out in cents. */
+/** Money in yuan with at most two decimals, 0 to 999999.99; parsed into cents. */
 export const money = z
   .union([z.number(), z.string().trim()])
   .transform(value => String(value))
-  .refine(value => /^\d{1,6}(\.\d+)?$/.test(value), 'format')
-  .refine(value => /^[^.]*(\.\d{1,2})?$/.test(value), 'decimals')
+  .refine(value => /^\d{1,6}(\.\d+)?$/.test(value), reason('field.format'))
+  .refine(value => /^[^.]*(\.\d{1,2})?$/.test(value), reason('field.decimals'))
   .meta({
     description: 'Yuan, with two decimals at most.',
     anyOf: [
@@ -116,7 +120,7 @@ export function formatCents(cents: number): string {
 
 const ID = '^[1-9][0-9]{0,14}$'
 
-/** Decimal ids of records; comes out as a number. 2^53 is the largest that a number holds. */
+/** Decimal ids of records; parsed into a number, up to 2^53. */
 export const id = z
   .union([
     z.int(),
@@ -134,7 +138,7 @@ export const id = z
   .transform(Number)
   .pipe(z.number().int().min(1))
 
-/** The same for path parameters: anything else simply does not exist, so it becomes 0, which no record has. */
+/** The same for path parameters: an invalid id becomes 0, which no record has, so that the response is 404. */
 export const pathId = z
   .string()
   .meta({ pattern: ID })

@@ -1,14 +1,23 @@
-/** The two languages of the Subscription Administration API and every text that is not a refusal. */
+/** The languages of the Subscription Administration API, and all texts except refusals. */
+
+import { render } from '../../platform/sentences/render.ts'
+import { inEnglish, type Sentence } from '../../platform/sentences/sentence.ts'
+import { chinese } from '../../platform/sentences/zh-cn/index.ts'
 
 /** A language of answers. */
 export type Lang = 'zh' | 'en'
 
-/** The preferred one first: it answers a client that takes any language. */
+/** The preferred one first: used for a client that accepts any language. */
 export const LANGS = ['zh', 'en'] as const satisfies readonly Lang[]
 
-/** The language of the header `lang`; anything missing or unknown is Chinese, the only value that the reference shows. */
+/** The language of the header `lang`; Chinese when missing or unknown, the only value in the reference. */
 export function langOf(header: string): Lang {
   return /^en\b/i.test(header.trim()) ? 'en' : 'zh'
+}
+
+/** The text of a sentence in a language. */
+export function renderIn(lang: Lang, given: Sentence): string {
+  return lang === 'zh' ? render(given, chinese) : inEnglish(given)
 }
 
 const TEXTS = {
@@ -38,6 +47,6 @@ const TEXTS = {
 export type TextKey = keyof typeof TEXTS
 
 /** A text in a language. */
-export function say(key: TextKey, lang: Lang): string {
+export function translate(key: TextKey, lang: Lang): string {
   return TEXTS[key][lang === 'zh' ? 0 : 1]
 }

@@ -8,7 +8,7 @@ const query = z.object({ ...pageQuery, ...cursorQuery, ...dateQuery })
 const shanghai = zoneOf('Asia/Shanghai')
 const HOUR = 3_600_000
 
-describe('the page that a query asks for', () => {
+describe('the requested page', () => {
   test.each<[string, object, object]>([
     ['the first', {}, { number: 1, size: 20, offset: 0 }],
     ['another', { page: '3' }, { number: 3, size: 20, offset: 40 }],
@@ -29,7 +29,7 @@ describe('a cursor', () => {
   const page = pageOf({})
   const at = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
 
-  test('leads to the position that it was made of, whatever the page number says', () => {
+  test('decodes to its position, whatever the page number', () => {
     fc.assert(
       fc.property(at, fc.integer({ min: 1, max: 999_999_999_999_999 }), (time, id) => {
         const { next_cursor } = pagination(page, { total: 1, next: { at: time, id } })
@@ -49,14 +49,14 @@ describe('a cursor', () => {
     ['a negative id', encoded('1.-5')],
     ['more than a position', encoded('1.2.3')],
     ['a time beyond all calendars', encoded('9999999999999999.1')],
-    ['a line behind', encoded('1.2\n3')],
+    ['a line after it', encoded('1.2\n3')],
     ['a long one', encoded('1'.repeat(80))],
   ])('is none with %s', (_, cursor) => {
     const { error } = query.safeParse({ cursor })
     expect(error?.issues.map(({ path }) => path)).toEqual([['cursor']])
   })
 
-  test('is given behind full pages only, and names their last record', () => {
+  test('is present on full pages only, and names their last record', () => {
     const items = [9, 8, 7].map(id => ({ id }))
     const position = ({ id }: { id: number }) => ({ at: new Date(id * 1000), id })
     expect(nextOf(items, pageOf({ pageSize: 3 }), position)).toEqual({ at: new Date(7000), id: 7 })
@@ -85,7 +85,7 @@ test.each([
 describe('a range of dates', () => {
   test.each<[string, string | undefined, string | undefined, string | undefined, string | undefined]>([
     ['open', undefined, undefined, undefined, undefined],
-    ['open behind', '2026-11-22', undefined, '2026-11-21T16:00:00.000Z', undefined],
+    ['open end', '2026-11-22', undefined, '2026-11-21T16:00:00.000Z', undefined],
     ['open before', undefined, '2026-11-22', undefined, '2026-11-22T16:00:00.000Z'],
     ['one day', '2026-11-22', '2026-11-22', '2026-11-21T16:00:00.000Z', '2026-11-22T16:00:00.000Z'],
     ['over a leap day', '2028-02-28', '2028-02-29', '2028-02-27T16:00:00.000Z', '2028-02-29T16:00:00.000Z'],

@@ -1,13 +1,15 @@
 /** Pages of lists: both pagination shapes of the reference, filters and date ranges. */
+
 import { z } from 'zod'
 import { DAY_MS } from '../../platform/durations.ts'
+import { reason } from '../../platform/sentences/issue-reason.ts'
 import { integer } from './field-schemas.ts'
 import { isDay, type Zone } from './time-zone.ts'
 
 /** Largest page; a larger `pageSize` is cut to it. */
 const MAX_PAGE_SIZE = 100
 const DEFAULT_PAGE_SIZE = 20
-/** Deepest skip: every skipped record costs a look at the index (and a fetch behind a residual filter). */
+/** Deepest skip: each skipped record costs an index step, and a fetch with a residual filter. */
 export const MAX_OFFSET = 100_000
 
 const pageNumber = integer(1, Number.MAX_SAFE_INTEGER)
@@ -16,7 +18,7 @@ const pageNumber = integer(1, Number.MAX_SAFE_INTEGER)
 export const pageQuery = {
   page: pageNumber.optional(),
   pageSize: pageNumber.optional(),
-  /** The same as pageSize. */
+  /** Alias of pageSize. */
   page_size: pageNumber.optional(),
 }
 
@@ -32,7 +34,7 @@ export const positionOf = ({ _id, created_at }: { _id: number; created_at: Date 
   id: _id,
 })
 
-/** A position as `next_cursor` shows it; what is in it is nobody's business. */
+/** A position as an opaque `next_cursor`. */
 function cursorOf({ at, id }: Position): string {
   return Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
 }
@@ -44,16 +46,16 @@ export const cursorQuery = {
     .max(64)
     .meta({ format: 'cursor', description: 'next_cursor of the page before; instead of page, for lists of any depth.' })
     .transform(value => /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(value, 'base64url').toString()))
-    .refine(match => match !== null, 'format')
+    .refine(match => match !== null, reason('field.format'))
     .transform((match): Position => ({ at: new Date(Number(match?.[1])), id: Number(match?.[2]) }))
     .optional(),
 }
 
-/** A page as stores read it. */
+/** A page for stores. */
 export interface Page {
   number: number
   size: number
-  /** Records to skip, or else the position to go on behind. */
+  /** Records to skip, unless a position is given. */
   offset: number
   after?: Position | undefined
 }
@@ -71,19 +73,19 @@ export function pageOf(query: {
   return { number, size, offset: (number - 1) * size }
 }
 
-/** What a store found: the records of one page and how many there are in all. */
+/** The records of one page and the total. */
 export interface Found<T> {
   items: T[]
   total: number
   /** Set when counting stopped at a limit: there are at least `total`. */
   capped?: boolean
-  /** Where the next page begins, in lists that can be read by position; missing behind the last. */
+  /** Start of the next page, in lists with cursors; absent after the last page. */
   next?: Position | undefined
 }
 
 /**
- * Where to go on behind a page; one that is not full is the last. The total is not asked: it may be a little old, and
- * the page behind a full last one is empty.
+ * The position after a page; a page that is not full is the last. The total is not used: it may be outdated, and the
+ * page after a full last one is empty.
  */
 export function nextOf<T>(items: readonly T[], { size }: Page, position: (item: T) => Position): Position | undefined {
   const last = items.length < size ? undefined : items.at(-1)
@@ -110,7 +112,7 @@ export function switchPagination(page: Page, total: number) {
 const dateText = z
   .string()
   .trim()
-  .refine(value => isDay(value) || /^\d{1,11}$/.test(value), 'date')
+  .refine(value => isDay(value) || /^\d{1,11}$/.test(value), reason('field.date'))
   .meta({
     anyOf: [
       { type: 'string', format: 'date' },
@@ -140,7 +142,7 @@ function instant(value: string, zone: Zone): Date {
   return isDay(value) ? zone.startOf(value) : new Date(Number(value) * 1000)
 }
 
-/** The last day that has a name of ten letters: programs write it for "no end". */
+/** The last four-digit day, which programs use for "no end". */
 const LAST_DAY = '9999-12-31'
 
 function endOf(value: string, zone: Zone): Date {

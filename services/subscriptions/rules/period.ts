@@ -14,10 +14,10 @@ export const STATUS = { pending: 0, active: 1, expired: 2, cancelled: 3, refunde
 /** One of {@link STATUS}. */
 export type Status = (typeof STATUS)[keyof typeof STATUS]
 
-/** Seconds of a day. */
+/** Seconds per day. */
 export const DAY = 86_400
 
-/** What the plan was when the subscription was bought: a later price edit never rewrites it. */
+/** The plan at the time of purchase: later changes of its price do not apply. */
 export interface PlanSnapshot {
   plan_id: number
   version: number
@@ -25,7 +25,7 @@ export interface PlanSnapshot {
   price_cents: number
   /** Days; 0 = permanent. */
   duration: number
-  /** Days after the end during which access stays. */
+  /** Days of access after the end. */
   grace_days: number
   features: string[]
 }
@@ -36,16 +36,16 @@ export interface Period {
   start: number
   /** 0 = permanent. */
   end: number
-  /** `end` plus grace: when the sweep ends it; 0 = never. */
+  /** `end` plus grace: when the expiry job ends it; 0 = never. */
   lapse_at: number
   auto_renew: boolean
-  /** When it left the active state; absent while it is active. */
+  /** When it became inactive; absent while active. */
   ended_at?: number
-  /** The end as it was before a cancellation or refund cut it. */
+  /** The end before a cancellation or refund shortened it. */
   previous_end?: number
 }
 
-/** A step, or the reason why it cannot be taken. */
+/** The period after a step, or the reason why the step is invalid. */
 export type Step = { ok: true; period: Period } | { ok: false; reason: 'permanent' | 'final' | 'not_active' }
 
 const refuse = (reason: 'permanent' | 'final' | 'not_active'): Step => ({ ok: false, reason })
@@ -57,7 +57,7 @@ export function begin(plan: PlanSnapshot, start: number, autoRenew: boolean, day
   return { status: STATUS.active, start, end, lapse_at: lapse(end, plan), auto_renew: end !== 0 && autoRenew }
 }
 
-/** What a pending order will become; it gives no access. */
+/** The period of a pending order; gives no access. */
 export function pending(plan: PlanSnapshot, now: number): Period {
   return { ...begin(plan, now, false), status: STATUS.pending }
 }
@@ -72,7 +72,7 @@ export function renew(period: Period, plan: PlanSnapshot, now: number, autoRenew
   return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + plan.duration * DAY, autoRenew) }
 }
 
-/** Moves the end by so many days: support's gift. */
+/** Moves the end by days, as a courtesy of support. */
 export function extend(period: Period, plan: PlanSnapshot, days: number, now: number): Step {
   if (final(period)) return refuse('final')
   if (period.status === STATUS.pending) return refuse('not_active')
@@ -82,7 +82,10 @@ export function extend(period: Period, plan: PlanSnapshot, days: number, now: nu
   return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + days * DAY, period.auto_renew) }
 }
 
-/** Sets the end as a payment channel reports it; never before now. What is over does not come back for its grace. */
+/**
+ * Sets the end that a payment channel reports, never before now. An ended subscription is not reactivated by its grace
+ * days.
+ */
 export function setEnd(period: Period, plan: PlanSnapshot, end: number, now: number): Step {
   if (final(period)) return refuse('final')
   if (period.status === STATUS.pending) return refuse('not_active')
@@ -91,7 +94,7 @@ export function setEnd(period: Period, plan: PlanSnapshot, end: number, now: num
   return { ok: true, period: withEnd(period, plan, Math.max(now, end), period.auto_renew) }
 }
 
-/** Ends the sequence of renewals (`period_end`), or the access itself (`now`). */
+/** Ends the renewals (`period_end`) or the access itself (`now`). */
 export function cancel(period: Period, at: 'now' | 'period_end', now: number): Step {
   if (final(period)) return refuse('final')
   if (at === 'now' || period.status === STATUS.pending) return { ok: true, period: cut(period, STATUS.cancelled, now) }
@@ -100,14 +103,14 @@ export function cancel(period: Period, at: 'now' | 'period_end', now: number): S
   return { ok: true, period: { ...period, auto_renew: false } }
 }
 
-/** Gives the money back and takes the access. */
+/** Ends the access after a refund. */
 export function refund(period: Period, now: number): Step {
   if (final(period)) return refuse('final')
   if (period.status === STATUS.pending) return refuse('not_active')
   return { ok: true, period: cut(period, STATUS.refunded, now) }
 }
 
-/** Switches automatic renewal; a permanent subscription has none. */
+/** Turns automatic renewal on or off; invalid for a permanent subscription. */
 export function setAutoRenew(period: Period, on: boolean): Step {
   if (final(period)) return refuse('final')
   if (period.status !== STATUS.active) return refuse('not_active')
@@ -115,13 +118,13 @@ export function setAutoRenew(period: Period, on: boolean): Step {
   return { ok: true, period: { ...period, auto_renew: on } }
 }
 
-/** The sweep's step: active and past end and grace. */
+/** The step of the expiry job: active, past end and grace. */
 export function expire(period: Period, now: number): Step {
   if (period.status !== STATUS.active || !hasLapsed(period, now)) return refuse('not_active')
   return { ok: true, period: { ...period, status: STATUS.expired, ended_at: period.lapse_at } }
 }
 
-/** Ends an active one because its channel says that it has expired. */
+/** Ends an active subscription that its channel reports as expired. */
 export function endNow(period: Period, now: number): Step {
   if (period.status !== STATUS.active) return refuse('not_active')
   if (period.end === 0) return refuse('permanent')
@@ -132,7 +135,7 @@ export function endNow(period: Period, now: number): Step {
   }
 }
 
-/** True once end and grace have passed, whether or not the sweep was there. */
+/** True once end and grace have passed, whether or not the expiry job has run. */
 export function hasLapsed(period: Pick<Period, 'lapse_at'>, now: number): boolean {
   return period.lapse_at !== 0 && period.lapse_at <= now
 }
@@ -147,7 +150,9 @@ function withEnd(period: Period, plan: PlanSnapshot, end: number, autoRenew: boo
   return { ...rest, status: STATUS.active, end, lapse_at: lapse(end, plan), auto_renew: autoRenew }
 }
 
-/** The end moves to now, never later than it was; the old one is kept. Only what was active until now ends now. */
+/**
+ * Moves the end to now, never later than it was, and keeps the old one. Only active subscriptions get a new `ended_at`.
+ */
 function cut(period: Period, status: Status, now: number): Period {
   const end = period.end === 0 ? now : Math.min(period.end, now)
   const ended = period.status === STATUS.active ? { ended_at: now } : {}

@@ -41,7 +41,7 @@ const view = (change: Partial<StoredSubscription> = {}, more: Partial<Subscripti
   viewSubscription({ ...base, ...change }, undefined, { ...context, ...more })
 
 describe('a subscription', () => {
-  test('is shown with its plan as it was bought and its user as he is', () => {
+  test('has the plan as it was bought and the current user', () => {
     const user = { nickname: 'Ann', phone: '123' }
     expect(viewSubscription({ ...base, auto_renew: true }, user, context)).toEqual({
       id: '9',
@@ -70,7 +70,7 @@ describe('a subscription', () => {
     })
   })
 
-  test('of a user who is gone has empty names', () => {
+  test('of an erased user has empty names', () => {
     expect(view()).toMatchObject({ user_nickname: '', user_phone: null, user_email: null })
   })
 
@@ -129,7 +129,7 @@ describe('a user', () => {
     updated_at,
   }
 
-  test('of whom nothing is known has empty identities, and null where he can be reached', () => {
+  test('without known data has empty identities and null contact fields', () => {
     const seen = viewUser(user, zone)
     expect(seen).toMatchObject({ id: '3', openid: '', unionid: '', huawei_openid: '', huawei_unionid: '' })
     expect(seen).toMatchObject({ phone: null, email: null, last_login_time: null, last_login_ip: null })
@@ -149,7 +149,7 @@ describe('a user', () => {
   })
 })
 
-test('an app tells what it demands and who manages it only where it does', () => {
+test('an app has signature and owner fields only where they are set', () => {
   const app = { _id: 1, app_key: 'shop', app_name: 'Shop', app_description: '', status: '1' as const, version: 2 }
   const plain = viewApp({ ...app, created_at, updated_at }, zone)
   expect(plain).toMatchObject({ id: '1', version: '2', require_signature: '0', mail_from: '' })
@@ -164,7 +164,15 @@ test('an app tells what it demands and who manages it only where it does', () =>
 })
 
 test('an administrator who never logged in has empty text for it', () => {
-  const admin = { _id: 4, username: 'ann', name: '', email: '', role: 'viewer' as const, app_keys: ['shop'] }
+  const admin = {
+    _id: 4,
+    account_id: 'usr_a',
+    username: 'ann',
+    name: '',
+    email: '',
+    role: 'viewer' as const,
+    app_keys: ['shop'],
+  }
   const record = { ...admin, status: '1' as const, created_at, updated_at }
   expect(viewAdmin(record, zone)).toMatchObject({ id: '4', last_login_time: '', last_login_ip: '', app_keys: ['shop'] })
   expect(viewAdmin({ ...record, last_login_at: updated_at, last_login_ip: '::1' }, zone)).toMatchObject({

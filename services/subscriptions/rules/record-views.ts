@@ -1,12 +1,13 @@
-/** Users, subscriptions, apps and admins as the API shows them. */
+/** Users, subscriptions, apps and administrators as the API returns them. */
 
-import { type ManagedBy, managedText } from '../../platform/managed/rules/managed-by.ts'
+import { managedText } from '../../platform/managed/rules/managed-by.ts'
+import type { AdminDoc, AppDoc } from '../store/models.ts'
 import { formatCents } from './field-schemas.ts'
-import { type Lang, say } from './language.ts'
+import { type Lang, translate } from './language.ts'
 import { DAY, hasLapsed, type Period, type PlanSnapshot, STATUS } from './period.ts'
 import type { Zone } from './time-zone.ts'
 
-/** An end user as it is stored, as far as it is shown. */
+/** The stored fields of an end user that are shown. */
 export interface StoredUser {
   _id: number
   openid?: string
@@ -27,13 +28,13 @@ export interface StoredUser {
   login_count: number
   last_login_at?: Date
   last_login_ip?: string
-  /** Set: reminders of ends are not mailed to it. */
+  /** Set: no reminders are mailed. */
   no_reminders?: true
   created_at: Date
   updated_at: Date
 }
 
-/** An end user. What is not set is null for contact and login fields, and empty text for the rest. */
+/** An end user. Missing contact and login fields are null, others empty text. */
 export function viewUser(user: StoredUser, zone: Zone) {
   return {
     id: String(user._id),
@@ -60,7 +61,7 @@ export function viewUser(user: StoredUser, zone: Zone) {
   }
 }
 
-/** A subscription as it is stored, as far as it is shown. */
+/** The stored fields of a subscription that are shown. */
 export interface StoredSubscription extends Period {
   _id: number
   user_id: number
@@ -73,7 +74,7 @@ export interface StoredSubscription extends Period {
   updated_at: Date
 }
 
-/** What the view of a subscription depends on besides the record. */
+/** Inputs of the view of a subscription other than the record. */
 export interface SubscriptionViewContext {
   lang: Lang
   zone: Zone
@@ -81,7 +82,10 @@ export interface SubscriptionViewContext {
   soonDays: number
 }
 
-/** A subscription. Status and booleans are computed for this moment, so they are right while the sweep lags. */
+/**
+ * A subscription. Status and booleans are computed for the current time, so they are correct before the expiry job has
+ * run.
+ */
 export function viewSubscription(
   subscription: StoredSubscription,
   user: { nickname: string; phone?: string; email?: string } | undefined,
@@ -111,7 +115,7 @@ export function viewSubscription(
     plan_price: formatCents(plan.price_cents),
     plan_duration: String(plan.duration),
     start_date_formatted: zone.format(new Date(start * 1000)),
-    end_date_formatted: permanent ? say('permanent', lang) : zone.format(new Date(end * 1000)),
+    end_date_formatted: permanent ? translate('permanent', lang) : zone.format(new Date(end * 1000)),
     is_permanent: permanent,
     is_expired: expired,
     ...(permanent ? {} : { is_expiring_soon: active && !expired && end - nowSeconds <= soonDays * DAY }),
@@ -120,30 +124,13 @@ export function viewSubscription(
   }
 }
 
-/** The status at this moment: an active record past its end and grace is expired, whether or not the sweep was there. */
+/** The current status: an active record past its end and grace is expired, whether or not the expiry job has run. */
 function statusShown(period: Pick<Period, 'status' | 'lapse_at'>, nowSeconds: number): number {
   return period.status === STATUS.active && hasLapsed(period, nowSeconds) ? STATUS.expired : period.status
 }
 
-/** An app as it is stored, as far as it is shown. */
-export interface StoredApp {
-  _id: number
-  app_key: string
-  app_name: string
-  app_description: string
-  status: '0' | '1'
-  /** Set: the app's back end must sign its requests, a Bearer secret is not enough. */
-  require_signature?: true
-  /** Sender of the reminders of this app; absent: the platform's own. */
-  mail_from?: string
-  version: number
-  managed_by?: ManagedBy
-  created_at: Date
-  updated_at: Date
-}
-
 /** An app. */
-export function viewApp(app: StoredApp, zone: Zone) {
+export function viewApp(app: AppDoc, zone: Zone) {
   return {
     id: String(app._id),
     app_key: app.app_key,
@@ -159,24 +146,8 @@ export function viewApp(app: StoredApp, zone: Zone) {
   }
 }
 
-/** An administrator as it is stored, as far as it is shown. */
-export interface StoredAdmin {
-  _id: number
-  username: string
-  name: string
-  email: string
-  role: 'super' | 'operator' | 'viewer'
-  /** Apps in scope; `*` stands for all. */
-  app_keys: string[]
-  status: '0' | '1'
-  last_login_at?: Date
-  last_login_ip?: string
-  created_at: Date
-  updated_at: Date
-}
-
 /** An administrator. All nine fields of the reference are text, also when nothing is known yet. */
-export function viewAdmin(admin: StoredAdmin, zone: Zone) {
+export function viewAdmin(admin: AdminDoc, zone: Zone) {
   return {
     id: String(admin._id),
     username: admin.username,

@@ -1,20 +1,20 @@
-/** Dates and days in the business time zone. Offsets come from Intl once per day and are remembered. */
+/** Dates and days in the business time zone. Offsets are read from Intl once per day and cached. */
 import { DAY_MS } from '../../platform/durations.ts'
 
-/** A time zone as a tool. */
+/** Conversions of a time zone. */
 export interface Zone {
   /** `YYYY-MM-DD HH:MM:SS`. */
   format(at: Date): string
   /** `YYYY-MM-DD`. */
   day(at: Date): string
-  /** First instant of a day `YYYY-MM-DD`, also where the clock skips or repeats its midnight. */
+  /** First instant of a day `YYYY-MM-DD`, also where the clock skips or repeats midnight. */
   startOf(day: string): Date
 }
 
-/** Days whose offset is remembered: 27 years. */
+/** Days with a cached offset: 27 years. */
 const MAX_REMEMBERED = 10_000
 
-/** The tool for an IANA zone such as Asia/Shanghai. Throws RangeError for an unknown one. */
+/** Conversions of an IANA time zone such as Asia/Shanghai. Throws RangeError for an unknown one. */
 export function zoneOf(name: string): Zone {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: name,
@@ -27,7 +27,7 @@ export function zoneOf(name: string): Zone {
     second: 'numeric',
   })
   const exactOffset = (ms: number) => wallClock(parts, Math.floor(ms / 1000) * 1000) - Math.floor(ms / 1000) * 1000
-  /** Offset of a whole day (of UTC); undefined on a day on which it changes. */
+  /** Offset of a UTC day; undefined on a day on which it changes. */
   const offsets = new Map<number, number | undefined>()
   const offsetAt = (ms: number) => {
     const day = Math.floor(ms / DAY_MS)
@@ -52,7 +52,7 @@ export function zoneOf(name: string): Zone {
   }
 }
 
-/** The first number between two at which something holds that holds for all behind it. */
+/** The first number in a range for which a monotonic condition holds (binary search). */
 function firstWhere(holds: (value: number) => boolean, from: number, to: number): number {
   let [low, high] = [from, to]
   while (low < high) {
@@ -70,12 +70,12 @@ function wallClock(parts: Intl.DateTimeFormat, ms: number): number {
   return Date.UTC(at.year ?? 0, (at.month ?? 1) - 1, at.day ?? 1, at.hour ?? 0, at.minute ?? 0, at.second ?? 0)
 }
 
-/** The day so many days after (or before) a day. */
+/** The day a number of days after (or before) a day. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** First day of the month of a day, moved by so many months. */
+/** First day of the month of a day, moved by a number of months. */
 export function monthStart(day: string, months = 0): string {
   return new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1 + months, 1)).toISOString().slice(0, 10)
 }

@@ -1,50 +1,53 @@
-/** Puts events on their way to the webhooks of an app, in the transaction of the change that they tell of. */
+/** Queues events for the webhooks of an app, in the transaction of the change that they describe. */
 
 import type { Session } from '../../platform/database/mongo.ts'
 import { eventsFor, insertEvents, listWebhooks } from '../../platform/webhooks/event-queue.ts'
-import type { Deed, Subscriptions } from '../context.ts'
-import type { EndUserDoc, PlanDoc, SubscriptionDoc, SwitchDoc } from '../store/documents.ts'
+import type { AuditEvent, Subscriptions } from '../context.ts'
+import type { EndUserDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { PlanDoc, SwitchDoc } from '../store/models.ts'
 import { type EventType, recordEvent, subscriptionEvent } from './rules/webhook.ts'
 import { webhookStore } from './store/webhooks.ts'
 
-/** What happened, in which app. */
+/** An event of an app. */
 export interface AppEvent {
   appKey: string
   type: EventType
   data: Record<string, unknown>
-  /** The same key always means the same event: it is stored once, however often it is published. */
+  /** Deduplication key: an event with the same key is stored once. */
   key?: string
 }
 
-/** Stores the event once for each webhook that wants to hear of it. */
+/** Stores the event once for each webhook that subscribes to it. */
 export async function publishEvent(
-  s: Subscriptions,
+  context: Subscriptions,
   { appKey, type, data, key }: AppEvent,
   session?: Session,
 ): Promise<void> {
-  const webhooks = await s.memory.webhooks.get(appKey, () => listWebhooks(webhookStore(s.c), appKey))
-  const events = eventsFor(webhooks, { type, data, key, at: s.clock.now() })
+  const webhooks = await context.memory.webhooks.get(appKey, () =>
+    listWebhooks(webhookStore(context.collections), appKey),
+  )
+  const events = eventsFor(webhooks, { type, data, key, at: context.clock.now() })
   await insertEvents(
-    s.c.webhookEvents,
+    context.collections.webhookEvents,
     events.map(event => ({ ...event, app_key: appKey, type })),
     session,
   )
 }
 
-/** Publishes what a recorded change is for those outside, if it is anything. */
-export async function publishDeed(s: Subscriptions, deed: Deed, session: Session): Promise<void> {
-  const { kind } = deed.target
+/** Publishes the event type of a recorded change, if it has one. */
+export async function publishAuditEvent(context: Subscriptions, event: AuditEvent, session: Session): Promise<void> {
+  const { kind } = event.target
   if (kind === 'subscription') {
-    const after = deed.after as SubscriptionDoc | undefined
-    const type = after && subscriptionEvent(deed.before as SubscriptionDoc | undefined, after)
-    if (type) await publishEvent(s, { appKey: deed.appKey, type, data: aboutSubscription(after) }, session)
+    const after = event.after as SubscriptionDoc | undefined
+    const type = after && subscriptionEvent(event.before as SubscriptionDoc | undefined, after)
+    if (type) await publishEvent(context, { appKey: event.appKey, type, data: aboutSubscription(after) }, session)
     return
   }
-  const type = recordEvent(kind, deed.action)
-  if (type) await publishEvent(s, { appKey: deed.appKey, type, data: aboutRecord(deed) }, session)
+  const type = recordEvent(kind, event.action)
+  if (type) await publishEvent(context, { appKey: event.appKey, type, data: aboutRecord(event) }, session)
 }
 
-/** A subscription as events show it. */
+/** Event data of a subscription. */
 export function aboutSubscription(subscription: SubscriptionDoc): Record<string, unknown> {
   const { _id, user_id, plan_id, plan, status, payment_method, payment_id, start, end, auto_renew } = subscription
   return {
@@ -54,13 +57,13 @@ export function aboutSubscription(subscription: SubscriptionDoc): Record<string,
   }
 }
 
-/** A user as events show it: who it is, nothing that names the person. */
+/** Event data of a user: identities, no personal data. */
 export function aboutUser({ _id, openid, unionid, huawei_openid, huawei_unionid, status, no_reminders }: EndUserDoc) {
   const reminder_mail = no_reminders ? '0' : '1'
   return { id: String(_id), openid, unionid, huawei_openid, huawei_unionid, status, reminder_mail }
 }
 
-function aboutRecord({ target, before, after }: Deed): Record<string, unknown> {
+function aboutRecord({ target, before, after }: AuditEvent): Record<string, unknown> {
   const record = after ?? before
   if (target.kind === 'user') return record ? aboutUser(record as EndUserDoc) : { id: target.id }
   if (target.kind === 'plan') {

@@ -1,15 +1,15 @@
 /** The audit log. */
 import type Router from '@koa/router'
-import { auditLog } from '../../http/admin-contract.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { requestedPage } from '../../http/shared/requested-page.ts'
 import { may } from '../../people/rules/admin-rights.ts'
 import { pagination } from '../../rules/paging.ts'
 import { listAudit } from '../store/audit-log.ts'
+import { auditLog } from './audit-contract.ts'
 
-/** Puts the audit log on the router. What concerns no app is shown to super administrators only. */
+/** Mounts `GET /audit_log`. Entries that belong to no app are shown to super administrators only. */
 export function mountAudit(router: Router, deps: HttpDeps): void {
-  const { s } = deps
+  const { subscriptions } = deps
   bindAdmin(router, deps, auditLog, async ({ query }, { admin, appKey, appKeys }) => {
     const page = requestedPage(query)
     const everything = appKey === '' && may(admin, 'super')
@@ -20,7 +20,7 @@ export function mountAudit(router: Router, deps: HttpDeps): void {
       action: query.action,
       actor: query.actor,
     }
-    const found = await listAudit(s.c, filter, page)
+    const found = await listAudit(subscriptions.collections, filter, page)
     return {
       audit_logs: found.items.map(entry => ({
         id: String(entry._id),
@@ -35,7 +35,7 @@ export function mountAudit(router: Router, deps: HttpDeps): void {
         reason: entry.reason ?? '',
         request_id: entry.request_id,
         ip: entry.ip,
-        created_at: s.zone.format(entry.at),
+        created_at: subscriptions.zone.format(entry.at),
       })),
       pagination: pagination(page, found),
     }

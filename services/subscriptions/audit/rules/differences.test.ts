@@ -15,7 +15,7 @@ describe('differences', () => {
     ['of a removed record are all of its fields', { name: 'a' }, undefined, { name: ['a', null] }],
     ['are found inside of objects and lists', { tags: ['a'] }, { tags: ['a', 'b'] }, { tags: [['a'], ['a', 'b']] }],
     ['are none between equal dates', { at: new Date(7) }, { at: new Date(7) }, {}],
-    ['tell null from an empty text', { note: null }, { note: '' }, { note: [null, ''] }],
+    ['distinguish null from an empty text', { note: null }, { note: '' }, { note: [null, ''] }],
     [
       'leave out what every write changes',
       { version: 1, updated_at: 1, edits: 1 },
@@ -30,6 +30,6 @@ describe('differences', () => {
     ['one character more is cut and marked', 'x'.repeat(501), `${'x'.repeat(500)}…`],
     ['an object that is too long becomes text', { a: 'x'.repeat(600) }, `{"a":"${'x'.repeat(494)}…`],
     ['a character of two halves is not cut in two', `${'x'.repeat(499)}😀`, `${'x'.repeat(499)}…`],
-    ['one that ends at the border stays whole', `${'x'.repeat(498)}😀y`, `${'x'.repeat(498)}😀…`],
+    ['one that ends at the limit stays complete', `${'x'.repeat(498)}😀y`, `${'x'.repeat(498)}😀…`],
   ])('%s', (_, value, shown) => expect(differences({}, { value })).toEqual({ value: [null, shown] }))
 })

@@ -1,6 +1,6 @@
 /** Differences between two states of a record, for the audit log. */
 
-/** Fields that tell nothing: they change with every write. */
+/** Fields that change with every write and carry no information. */
 const SILENT = new Set([
   '_id',
   'version',
@@ -11,9 +11,9 @@ const SILENT = new Set([
   'search_keys',
   'edits',
 ])
-/** Longest value that the log repeats; longer ones are cut. */
+/** Longest value in the log, in UTF-16 code units; longer ones are cut. */
 const MAX_TEXT = 500
-/** What a cut leaves of a character beyond the basic plane; it is no text by itself. */
+/** First half of a surrogate pair that a cut leaves at the end: not valid text. */
 const HALF_PAIR = /[\uD800-\uDBFF]$/
 
 /** `field: [old, new]` for every field that differs; an absent side is null. */

@@ -6,21 +6,30 @@ import type { Collections } from '../../store/collections.ts'
 import type { AuditDoc } from '../../store/documents.ts'
 import { CHEAP_COUNT } from '../../store/list-totals.ts'
 
-/** Adds entries, in the transaction of what they tell of. */
-export async function insertAudit(c: Collections, entries: readonly AuditDoc[], session?: Session): Promise<void> {
-  if (entries.length > 0) await c.audit.insertMany([...entries], session ? { session } : {})
+/** Adds entries in the transaction of the changes that they describe. */
+export async function insertAudit(
+  collections: Collections,
+  entries: readonly AuditDoc[],
+  session?: Session,
+): Promise<void> {
+  if (entries.length > 0) await collections.audit.insertMany([...entries], session ? { session } : {})
 }
 
-/** Removes the reasons given for changes of a user's subscriptions: they are free text, which may name the user. */
-export async function forgetReasons(c: Collections, appKey: string, userId: number, session: Session): Promise<void> {
-  const own = await c.subscriptions
+/** Removes the reasons given for changes of a user's subscriptions: free text, which may name the user. */
+export async function forgetReasons(
+  collections: Collections,
+  appKey: string,
+  userId: number,
+  session: Session,
+): Promise<void> {
+  const own = await collections.subscriptions
     .find({ app_key: appKey, user_id: userId }, { session, projection: { _id: 1 } })
     .toArray()
   const targets = { 'target.kind': 'subscription', 'target.id': { $in: own.map(({ _id }) => String(_id)) } }
-  await c.audit.updateMany({ ...targets, reason: { $exists: true } }, { $unset: { reason: '' } }, { session })
+  await collections.audit.updateMany({ ...targets, reason: { $exists: true } }, { $unset: { reason: '' } }, { session })
 }
 
-/** What a reader of the log asks for. */
+/** Filter of the audit log. */
 export interface AuditFilter {
   /** Apps in scope; undefined for all. */
   appKeys?: readonly string[] | undefined
@@ -30,8 +39,8 @@ export interface AuditFilter {
   actor?: string | undefined
 }
 
-/** A page of the log, newest first: by time, for the numbers of several processes are not in order. */
-export async function listAudit(c: Collections, filter: AuditFilter, page: Page): Promise<Found<AuditDoc>> {
+/** A page of the log, newest first: by time, because numbers of several processes are not in order. */
+export async function listAudit(collections: Collections, filter: AuditFilter, page: Page): Promise<Found<AuditDoc>> {
   const query = {
     ...(filter.appKeys ? { app_key: { $in: [...filter.appKeys] } } : {}),
     ...(filter.targetKind ? { 'target.kind': filter.targetKind } : {}),
@@ -40,13 +49,13 @@ export async function listAudit(c: Collections, filter: AuditFilter, page: Page)
     ...(filter.actor ? { 'actor.name': filter.actor } : {}),
   }
   const [items, total] = await Promise.all([
-    c.audit
+    collections.audit
       .find(page.after ? { ...query, ...afterPosition<AuditDoc>(page.after, 'at') } : query)
       .sort({ at: -1, _id: -1 })
       .skip(page.offset)
       .limit(page.size)
       .toArray(),
-    c.audit.countDocuments(query, { limit: CHEAP_COUNT + 1 }),
+    collections.audit.countDocuments(query, { limit: CHEAP_COUNT + 1 }),
   ])
   const next = nextOf(items, page, ({ at, _id }) => ({ at, id: _id }))
   return { items, total, ...(total > CHEAP_COUNT ? { capped: true } : {}), next }

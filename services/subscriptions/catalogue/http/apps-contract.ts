@@ -1,13 +1,16 @@
-/** The operations on apps, their credentials and payment channels, with their schemas. */
+/** Operations on apps and their credentials. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { SUPER, VIEW_ANY } from '../../http/shared/access.ts'
-import * as wire from '../../http/shared/record-schemas.ts'
-import { emailOrNone, flag, integer, pathId, text } from '../../rules/field-schemas.ts'
+import { params } from '../../http/shared/contract-fields.ts'
+import { emailOrNone, flag, integer, text } from '../../rules/field-schemas.ts'
 import { pageQuery } from '../../rules/paging.ts'
-import { EVENT_TYPES } from '../../webhooks/rules/webhook.ts'
+import { appList, appRecord, createdApp, credentialRecord } from './app-schemas.ts'
 
-const params = z.object({ id: pathId })
+/** One module for clients: webhooks and payment channels belong to an app. */
+export * from '../../payments/http/channels-contract.ts'
+export * from '../../webhooks/http/webhooks-contract.ts'
+
 const listQuery = { search: text(0, 64).optional(), status: flag.optional(), ...pageQuery }
 
 /** Lists apps. */
@@ -19,7 +22,7 @@ export const listAppsOperation = endpoint({
   summary: 'Apps in scope, oldest first.',
   access: VIEW_ANY,
   query: z.object(listQuery),
-  response: wire.appList,
+  response: appList,
 })
 /** One app. */
 export const getApp = endpoint({
@@ -30,7 +33,7 @@ export const getApp = endpoint({
   summary: 'One app.',
   access: VIEW_ANY,
   params,
-  response: wire.app,
+  response: appRecord,
 })
 /** Creates an app. */
 export const createAppOperation = endpoint({
@@ -50,7 +53,7 @@ export const createAppOperation = endpoint({
       .regex(/^[a-z][a-z0-9_-]{2,31}$/)
       .optional(),
   }),
-  response: wire.createdApp,
+  response: createdApp,
 })
 /** Changes an app. */
 export const updateAppOperation = endpoint({
@@ -71,7 +74,7 @@ export const updateAppOperation = endpoint({
     mail_from: emailOrNone.optional(),
     version: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   }),
-  response: wire.app,
+  response: appRecord,
 })
 /** Deletes an app. */
 export const deleteAppOperation = endpoint({
@@ -83,7 +86,7 @@ export const deleteAppOperation = endpoint({
   access: SUPER,
   params,
   query: z.object({ force: flag.default('0'), ...listQuery }),
-  response: wire.appList,
+  response: appList,
 })
 
 /** Lists credentials. */
@@ -95,7 +98,7 @@ export const listCredentialsOperation = endpoint({
   summary: 'Credentials of an app; secrets are not shown.',
   access: SUPER,
   params,
-  response: z.object({ credentials: z.array(wire.credential) }),
+  response: z.object({ credentials: z.array(credentialRecord) }),
 })
 /** Makes a credential. */
 export const createCredential = endpoint({
@@ -107,7 +110,7 @@ export const createCredential = endpoint({
   access: SUPER,
   params,
   body: z.object({ kind: z.enum(['publishable', 'secret', 'hmac']).default('secret') }),
-  response: wire.credential,
+  response: credentialRecord,
 })
 /** Revokes a credential. */
 export const revokeCredentialOperation = endpoint({
@@ -118,91 +121,5 @@ export const revokeCredentialOperation = endpoint({
   summary: 'Revokes a credential.',
   access: SUPER,
   params: params.extend({ credential: z.string() }),
-  response: z.object({ credentials: z.array(wire.credential) }),
-})
-const webhookFields = {
-  url: z
-    .url({ protocol: /^https?$/ })
-    .max(500)
-    .meta({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }),
-  events: z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length),
-  enabled: flag,
-}
-const webhookParams = params.extend({ webhook: z.string() })
-/** Lists webhooks. */
-export const listWebhooksOperation = endpoint({
-  operationId: 'listWebhooks',
-  tag: 'App settings',
-  method: 'GET',
-  path: '/app_manage/{id}/webhook',
-  summary: 'Webhooks of an app, with what became of their last events.',
-  access: SUPER,
-  params,
-  response: z.object({ webhooks: z.array(wire.webhook) }),
-})
-/** Makes a webhook. */
-export const createWebhookOperation = endpoint({
-  operationId: 'createWebhook',
-  tag: 'App settings',
-  method: 'POST',
-  path: '/app_manage/{id}/webhook',
-  summary: 'Makes a webhook (Standard Webhooks 1.0); its secret is shown this once. Without events it hears of all.',
-  access: SUPER,
-  params,
-  body: z.object({
-    url: webhookFields.url,
-    events: webhookFields.events.default([]),
-    enabled: webhookFields.enabled.default('1'),
-  }),
-  response: wire.webhook,
-})
-/** Changes a webhook. */
-export const updateWebhookOperation = endpoint({
-  operationId: 'updateWebhook',
-  tag: 'App settings',
-  method: 'PUT',
-  path: '/app_manage/{id}/webhook/{webhook}',
-  summary: 'Changes a webhook.',
-  access: SUPER,
-  params: webhookParams,
-  body: z.object({
-    url: webhookFields.url.optional(),
-    events: webhookFields.events.optional(),
-    enabled: webhookFields.enabled.optional(),
-  }),
-  response: wire.webhook,
-})
-/** Removes a webhook. */
-export const deleteWebhookOperation = endpoint({
-  operationId: 'deleteWebhook',
-  tag: 'App settings',
-  method: 'DELETE',
-  path: '/app_manage/{id}/webhook/{webhook}',
-  summary: 'Removes a webhook with what waits for it.',
-  access: SUPER,
-  params: webhookParams,
-  response: z.object({ webhooks: z.array(wire.webhook) }),
-})
-/** Lists payment channels. */
-export const listChannelsOperation = endpoint({
-  operationId: 'listPaymentChannels',
-  tag: 'App settings',
-  method: 'GET',
-  path: '/app_manage/{id}/channel',
-  summary: 'Payment channels of an app; of secrets only whether they are set.',
-  access: SUPER,
-  params,
-  response: z.object({ channels: z.array(wire.channel) }),
-})
-/** Sets a payment channel. */
-export const putChannel = endpoint({
-  operationId: 'setPaymentChannel',
-  tag: 'App settings',
-  method: 'PUT',
-  path: '/app_manage/{id}/channel/{channel}',
-  summary: 'Sets a payment channel; secret fields that are absent keep their value.',
-  access: SUPER,
-  params: params.extend({ channel: z.enum(['alipay', 'wechat', 'huawei']) }),
-  body: z.object({ enabled: flag.default('1') }).catchall(z.unknown()),
-  response: wire.channel,
+  response: z.object({ credentials: z.array(credentialRecord) }),
 })

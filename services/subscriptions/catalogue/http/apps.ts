@@ -4,11 +4,12 @@ import { ProblemError } from '../../../platform/problems.ts'
 import { assertInScope, bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { requestedPage } from '../../http/shared/requested-page.ts'
 import { saveChannelSettings, viewChannel } from '../../payments/channel-settings.ts'
+import { listChannelsOperation, putChannel } from '../../payments/http/channels-contract.ts'
 import { scopeOf } from '../../people/rules/admin-rights.ts'
 import { pagination } from '../../rules/paging.ts'
 import { viewApp } from '../../rules/record-views.ts'
 import type { Zone } from '../../rules/time-zone.ts'
-import type { AdminDoc, AppDoc, CredentialDoc } from '../../store/documents.ts'
+import type { AdminDoc, AppDoc, CredentialDoc } from '../../store/models.ts'
 import { addCredential, revokeCredential } from '../app-credentials.ts'
 import { createApp, deleteApp, updateApp } from '../manage-apps.ts'
 import { findAppById, listApps, listChannels, listCredentials } from '../store/apps.ts'
@@ -18,9 +19,7 @@ import {
   deleteAppOperation,
   getApp,
   listAppsOperation,
-  listChannelsOperation,
   listCredentialsOperation,
-  putChannel,
   revokeCredentialOperation,
   updateAppOperation,
 } from './apps-contract.ts'
@@ -33,15 +32,15 @@ interface ListQuery {
   page_size?: number | undefined
 }
 
-/** Puts apps on the router. */
+/** Mounts the operations on apps. */
 export function mountApps(router: Router, deps: HttpDeps): void {
-  const { s } = deps
+  const { subscriptions } = deps
   const list = async (query: ListQuery, admin: AdminDoc) => {
     const page = requestedPage(query)
     const { search, status } = query
-    const found = await listApps(s.c, { search, status, appKeys: scopeOf(admin) }, page)
+    const found = await listApps(subscriptions.collections, { search, status, appKeys: scopeOf(admin) }, page)
     return {
-      apps: found.items.map(app => viewApp(app, s.zone)),
+      apps: found.items.map(app => viewApp(app, subscriptions.zone)),
       pagination: pagination(page, found),
       filters: { search: search ?? '', status: status ?? '' },
     }
@@ -50,53 +49,62 @@ export function mountApps(router: Router, deps: HttpDeps): void {
   bindAdmin(router, deps, getApp, async ({ params }, { admin }) => {
     const app = await requireApp(deps, params.id)
     assertInScope(admin, app.app_key)
-    return viewApp(app, s.zone)
+    return viewApp(app, subscriptions.zone)
   })
   bindAdmin(router, deps, createAppOperation, async ({ body }, { actor }) => {
     const { app_key, ...spec } = body
-    const { app, publishable, secret } = await createApp(s, actor, spec, { appKey: app_key })
-    return { ...viewApp(app, s.zone), publishable_key: publishable.shown, app_secret: secret.shown }
+    const { app, publishable, secret } = await createApp(subscriptions, actor, spec, { appKey: app_key })
+    return { ...viewApp(app, subscriptions.zone), publishable_key: publishable.shown, app_secret: secret.shown }
   })
   bindAdmin(router, deps, updateAppOperation, async ({ params, body }, { actor }) =>
-    viewApp(await updateApp(s, actor, params.id, body, deps.maySendFrom), s.zone),
+    viewApp(await updateApp(subscriptions, actor, params.id, body, deps.maySendFrom), subscriptions.zone),
   )
   bindAdmin(router, deps, deleteAppOperation, async ({ params, query }, { actor, admin }) => {
-    await deleteApp(s, actor, params.id, { force: query.force === '1' })
+    await deleteApp(subscriptions, actor, params.id, { force: query.force === '1' })
     return list(query, admin)
   })
 }
 
-/** Puts credentials and payment channels of apps on the router. */
+/** Mounts the operations on credentials and payment channels of apps. */
 export function mountAppSettings(router: Router, deps: HttpDeps): void {
-  const { s } = deps
+  const { subscriptions } = deps
   const credentials = async (appKey: string) => ({
-    credentials: (await listCredentials(s.c, appKey)).map(known => viewCredential(known, s.zone)),
+    credentials: (await listCredentials(subscriptions.collections, appKey)).map(known =>
+      viewCredential(known, subscriptions.zone),
+    ),
   })
   bindAdmin(router, deps, listCredentialsOperation, async ({ params }) =>
     credentials((await requireApp(deps, params.id)).app_key),
   )
   bindAdmin(router, deps, createCredential, async ({ params, body }, { actor }) => {
     const { app_key } = await requireApp(deps, params.id)
-    const made = await addCredential(s, actor, app_key, body.kind)
-    return { ...viewCredential(made.document, s.zone), secret: made.shown }
+    const made = await addCredential(subscriptions, actor, app_key, body.kind)
+    return { ...viewCredential(made.document, subscriptions.zone), secret: made.shown }
   })
   bindAdmin(router, deps, revokeCredentialOperation, async ({ params }, { actor }) => {
     const { app_key } = await requireApp(deps, params.id)
-    await revokeCredential(s, actor, app_key, params.credential)
+    await revokeCredential(subscriptions, actor, app_key, params.credential)
     return credentials(app_key)
   })
   bindAdmin(router, deps, listChannelsOperation, async ({ params }) => {
     const { app_key } = await requireApp(deps, params.id)
-    return { channels: (await listChannels(s.c, app_key)).map(channel => viewChannel(s, channel)) }
+    return {
+      channels: (await listChannels(subscriptions.collections, app_key)).map(channel =>
+        viewChannel(subscriptions, channel),
+      ),
+    }
   })
   bindAdmin(router, deps, putChannel, async ({ params, body }, { actor }) => {
     const { app_key } = await requireApp(deps, params.id)
-    return viewChannel(s, await saveChannelSettings(s, actor, { appKey: app_key, channel: params.channel }, body))
+    return viewChannel(
+      subscriptions,
+      await saveChannelSettings(subscriptions, actor, { appKey: app_key, channel: params.channel }, body),
+    )
   })
 }
 
-async function requireApp({ s }: HttpDeps, id: number): Promise<AppDoc> {
-  const app = await findAppById(s.c, id)
+async function requireApp({ subscriptions }: HttpDeps, id: number): Promise<AppDoc> {
+  const app = await findAppById(subscriptions.collections, id)
   if (!app) throw new ProblemError('app_not_found')
   return app
 }

@@ -1,14 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { faultsOf } from '../../rules/field-errors.ts'
+import { validate } from '../../../platform/json/bounded-validation.ts'
+import { fieldErrorsOf, localise } from '../../rules/field-errors.ts'
 import { zoneOf } from '../../rules/time-zone.ts'
 import { changesOffer, mergePlan, type PlanFields, type PlanSpec, planFields, snapshotOf, viewPlan } from './plan.ts'
 
 const schema = z.object(planFields)
 const rulesOf = (given: object) => {
-  const { error } = schema.safeParse(given)
-  return error ? faultsOf(error, given).map(({ pointer, code }) => `${pointer} ${code}`) : []
+  const result = validate(schema, given)
+  return result.ok
+    ? []
+    : fieldErrorsOf(result.issues).map(error => `/${localise(error, 'en').field} ${localise(error, 'en').rule}`)
 }
 const features = (list: unknown) => JSON.stringify({ features: list })
 
@@ -26,6 +29,7 @@ const pro: PlanSpec = {
   auto_renew_allowed: false,
 }
 const stored = {
+  edits: 0,
   ...pro,
   _id: 12,
   app_key: 'shop',
@@ -142,7 +146,7 @@ test('what a buyer gets is what the plan is today', () => {
   })
 })
 
-test('on the wire everything is text, and what goes out can come in again', () => {
+test('all wire values are text, and a response is accepted as a request', () => {
   const seen = viewPlan(stored, 3, zoneOf('Asia/Shanghai'))
   expect(seen).toMatchObject({
     id: '12',
@@ -160,7 +164,7 @@ test('on the wire everything is text, and what goes out can come in again', () =
   expect(mergePlan(undefined, schema.parse(seen))).toEqual(pro)
 })
 
-test('a plan for ever and a managed one say so', () => {
+test('marks permanent and managed plans', () => {
   const managed_by = { kind: 'SubscriptionPlan', namespace: 'n', name: 'pro', uid: 'u' }
   const seen = viewPlan({ ...stored, duration: 0, auto_renew_allowed: true, managed_by }, 0, zoneOf('UTC'))
   expect(seen).toMatchObject({ is_permanent: true, auto_renew_allowed: '1', managed_by: 'k8s:n/pro' })

@@ -1,13 +1,15 @@
-/** Plans: the request's fields, and how a plan looks on the wire. */
+/** Plans: request fields, and their representation in the API. */
 import { z } from 'zod'
-import { type ManagedBy, managedText } from '../../../platform/managed/rules/managed-by.ts'
+import { managedText } from '../../../platform/managed/rules/managed-by.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { flag, formatCents, integer, money, text } from '../../rules/field-schemas.ts'
 import type { PlanSnapshot } from '../../rules/period.ts'
 import type { Zone } from '../../rules/time-zone.ts'
+import type { PlanDoc } from '../../store/models.ts'
 
 const featureList = z.object({ features: z.array(text(0, 200)).max(50) })
 
-/** The text of a JSON object with an array of strings named `features`; comes out as that array. */
+/** Text of a JSON object whose `features` is an array of strings; parsed into that array. */
 const featuresText = z
   .string()
   .max(16_384)
@@ -20,11 +22,11 @@ const featuresText = z
   .transform((value, context) => {
     const parsed = featureList.safeParse(parseJson(value))
     if (parsed.success) return parsed.data.features
-    context.addIssue({ code: 'custom', message: 'features' })
+    context.addIssue({ code: 'custom', message: reason('field.features') })
     return z.NEVER
   })
 
-/** The fields that creation and update share; every one of them optional. */
+/** Fields that creation and update share, all optional. */
 export const planFields = {
   name: text(1, 64).optional(),
   description: text(0, 1000).optional(),
@@ -42,24 +44,13 @@ export const planFields = {
 /** The fields of a request, parsed. */
 export type PlanFields = z.output<z.ZodObject<typeof planFields>>
 
-/** A plan's own figures. */
-export interface PlanSpec {
-  name: string
-  description: string
-  price_cents: number
-  original_price_cents: number
-  /** Days; 0 = permanent. */
-  duration: number
-  features: string[]
-  sort_order: number
-  /** 1 = for sale. */
-  status: '0' | '1'
-  trial_days: number
-  grace_days: number
-  auto_renew_allowed: boolean
-}
+/** The offer of a plan: everything that an administrator sets. */
+export type PlanSpec = Omit<
+  PlanDoc,
+  '_id' | 'app_key' | 'version' | 'edits' | 'managed_by' | 'k8s' | 'created_at' | 'updated_at' | 'deleted_at'
+>
 
-/** A new plan from its required fields, or a changed one: what is absent stays. */
+/** A new plan from its required fields, or a changed one: absent fields keep their value. */
 export function mergePlan(base: PlanSpec | undefined, given: PlanFields): PlanSpec {
   const price = given.price ?? base?.price_cents ?? 0
   return {
@@ -79,7 +70,7 @@ export function mergePlan(base: PlanSpec | undefined, given: PlanFields): PlanSp
   }
 }
 
-/** True when holders of the plan would get something else: the version goes up, and they keep what they bought. */
+/** True when the change affects what buyers get: the version is raised, and holders keep what they bought. */
 export function changesOffer(before: PlanSpec, after: PlanSpec): boolean {
   return (
     before.price_cents !== after.price_cents ||
@@ -88,24 +79,14 @@ export function changesOffer(before: PlanSpec, after: PlanSpec): boolean {
   )
 }
 
-/** A stored plan. */
-export interface StoredPlan extends PlanSpec {
-  _id: number
-  app_key: string
-  version: number
-  managed_by?: ManagedBy
-  created_at: Date
-  updated_at: Date
-}
-
-/** What a buyer gets today. */
-export function snapshotOf(plan: StoredPlan): PlanSnapshot {
+/** What a buyer gets now; stored with the subscription. */
+export function snapshotOf(plan: PlanDoc): PlanSnapshot {
   const { _id, version, name, price_cents, duration, grace_days, features } = plan
   return { plan_id: _id, version, name, price_cents, duration, grace_days, features }
 }
 
 /** A plan as the API shows it. */
-export function viewPlan(plan: StoredPlan, activeSubscriptions: number, zone: Zone) {
+export function viewPlan(plan: PlanDoc, activeSubscriptions: number, zone: Zone) {
   return {
     id: String(plan._id),
     app_key: plan.app_key,

@@ -1,7 +1,7 @@
-/** The text that an app signs when it signs its requests: the layout of WeChat Pay's API v3, with a body hash. */
+/** The canonical text of a signed request: the layout of WeChat Pay's API v3, with a body hash. */
 import { createHash } from 'node:crypto'
 
-/** What is signed. */
+/** The parts of a request that the signature covers. */
 export interface SignedRequest {
   method: string
   /** Path with query, as sent. */

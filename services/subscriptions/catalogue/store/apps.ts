@@ -1,12 +1,12 @@
 /** Apps, their credentials and their payment channels in the database. */
-import type { mongo } from 'mongoose'
-import type { Session } from '../../../platform/database/mongo.ts'
+import type { QueryFilter, Session } from '../../../platform/database/models.ts'
+import { findPage } from '../../../platform/database/read-page.ts'
 import { prefixPattern } from '../../rules/end-user.ts'
 import type { Found, Page } from '../../rules/paging.ts'
 import type { Collections } from '../../store/collections.ts'
-import type { AppDoc, ChannelDoc, CredentialDoc } from '../../store/documents.ts'
+import type { AppDoc, ChannelDoc, CredentialDoc } from '../../store/models.ts'
 
-/** What a list of apps filters by. */
+/** Filter of the list of apps. */
 export interface AppFilter {
   search?: string | undefined
   status?: AppDoc['status'] | undefined
@@ -14,9 +14,9 @@ export interface AppFilter {
   appKeys?: readonly string[] | undefined
 }
 
-/** A page of apps, oldest first. Apps are few, so a prefix search over names may read them all. */
-export async function listApps(c: Collections, filter: AppFilter, page: Page): Promise<Found<AppDoc>> {
-  const query: mongo.Filter<AppDoc> = {
+/** A page of apps, oldest first. A prefix search reads all names: installations have few apps. */
+export async function listApps(collections: Collections, filter: AppFilter, page: Page): Promise<Found<AppDoc>> {
+  const query: QueryFilter<AppDoc> = {
     live: true,
     ...(filter.appKeys ? { app_key: { $in: [...filter.appKeys] } } : {}),
     ...(filter.status ? { status: filter.status } : {}),
@@ -29,130 +29,119 @@ export async function listApps(c: Collections, filter: AppFilter, page: Page): P
         }
       : {}),
   }
-  const [items, total] = await Promise.all([
-    c.apps.find(query).sort({ _id: 1 }).skip(page.offset).limit(page.size).toArray(),
-    c.apps.countDocuments(query),
-  ])
-  return { items, total }
+  return findPage(collections.apps, query, { _id: 1 }, page)
 }
 
 /** The live app with this key. */
-export async function findApp(c: Collections, appKey: string): Promise<AppDoc | undefined> {
-  return (await c.apps.findOne({ app_key: appKey, live: true })) ?? undefined
+export async function findApp(collections: Collections, appKey: string): Promise<AppDoc | undefined> {
+  return (await collections.apps.findOne({ app_key: appKey, live: true }).lean()) ?? undefined
 }
 
 /** The live app with this id. */
-export async function findAppById(c: Collections, id: number): Promise<AppDoc | undefined> {
-  return (await c.apps.findOne({ _id: id, live: true })) ?? undefined
+export async function findAppById(collections: Collections, id: number): Promise<AppDoc | undefined> {
+  return (await collections.apps.findOne({ _id: id, live: true }).lean()) ?? undefined
 }
 
 /** True when the key was ever used. */
-export async function isAppKeyUsed(c: Collections, appKey: string): Promise<boolean> {
-  return (await c.apps.countDocuments({ app_key: appKey }, { limit: 1 })) > 0
+export async function isAppKeyUsed(collections: Collections, appKey: string): Promise<boolean> {
+  return (await collections.apps.countDocuments({ app_key: appKey }, { limit: 1 })) > 0
 }
 
 /** Keys of all live apps. */
-export async function liveAppKeys(c: Collections): Promise<string[]> {
-  const apps = await c.apps.find({ live: true }, { projection: { app_key: 1 } }).toArray()
+export async function liveAppKeys(collections: Collections): Promise<string[]> {
+  const apps = await collections.apps.find({ live: true }, { app_key: 1 }).lean()
   return apps.map(app => app.app_key)
 }
 
-/** Stores an app. Throws the duplicate-key error when name or key are taken. */
-export async function insertApp(c: Collections, app: AppDoc, session: Session): Promise<void> {
-  await c.apps.insertOne(app, { session })
-}
-
-/** Puts `after` in the place of the version before it; false when somebody else changed it meanwhile. */
-export async function replaceApp(c: Collections, after: AppDoc, session: Session): Promise<boolean> {
-  const result = await c.apps.replaceOne({ _id: after._id, version: after.version - 1 }, after, { session })
-  return result.matchedCount === 1
-}
-
 /** Apps deleted before a time whose data is still there. */
-export function appsToPurge(c: Collections, before: Date): Promise<AppDoc[]> {
-  return c.apps.find({ deleted_at: { $lte: before }, purged_at: { $exists: false } }).toArray()
+export async function appsToPurge(collections: Collections, before: Date): Promise<AppDoc[]> {
+  return collections.apps.find({ deleted_at: { $lte: before }, purged_at: { $exists: false } }).lean()
 }
 
-/** Leaves of a deleted app its key, and that it is emptied. */
-export async function markPurged(c: Collections, appKey: string, at: Date, session: Session): Promise<void> {
+/** Marks a deleted app as emptied; its key stays reserved. */
+export async function markPurged(collections: Collections, appKey: string, at: Date, session: Session): Promise<void> {
   const blank = { app_name: '', app_description: '', purged_at: at }
   const rest = { mail_from: '', require_signature: '', managed_by: '', k8s: '' } as const
-  await c.apps.updateOne({ app_key: appKey }, { $set: blank, $unset: rest }, { session })
+  await collections.apps.updateOne({ app_key: appKey }, { $set: blank, $unset: rest }, { session })
 }
 
 /** Credentials of an app, oldest first, revoked ones included. */
-export function listCredentials(c: Collections, appKey: string): Promise<CredentialDoc[]> {
-  return c.credentials.find({ app_key: appKey }).sort({ created_at: 1, _id: 1 }).toArray()
+export async function listCredentials(collections: Collections, appKey: string): Promise<CredentialDoc[]> {
+  return collections.credentials.find({ app_key: appKey }).sort({ created_at: 1, _id: 1 }).lean()
 }
 
 /** A credential that is not revoked, by the key id inside it. */
-export async function findCredential(c: Collections, id: string): Promise<CredentialDoc | undefined> {
-  return (await c.credentials.findOne({ _id: id, revoked_at: { $exists: false } })) ?? undefined
+export async function findCredential(collections: Collections, id: string): Promise<CredentialDoc | undefined> {
+  return (await collections.credentials.findOne({ _id: id, revoked_at: { $exists: false } }).lean()) ?? undefined
 }
 
 /** A publishable key that is not revoked. */
-export async function findPublishable(c: Collections, key: string): Promise<CredentialDoc | undefined> {
-  return (await c.credentials.findOne({ key, revoked_at: { $exists: false } })) ?? undefined
+export async function findPublishable(collections: Collections, key: string): Promise<CredentialDoc | undefined> {
+  return (await collections.credentials.findOne({ key, revoked_at: { $exists: false } }).lean()) ?? undefined
 }
 
 /** Stores credentials. */
 export async function insertCredentials(
-  c: Collections,
+  collections: Collections,
   credentials: readonly CredentialDoc[],
   session: Session,
 ): Promise<void> {
-  await c.credentials.insertMany([...credentials], { session })
+  await collections.credentials.insertMany([...credentials], { session })
 }
 
 /**
- * Raises the version of an app and gives the app: of two transactions that do so at once one is run again and sees what
- * the other did.
+ * Raises the version of an app and returns the app: of two parallel transactions one is repeated and sees the change of
+ * the other.
  */
-export async function raiseAppVersion(c: Collections, appKey: string, session: Session): Promise<AppDoc | undefined> {
-  const options = { session, returnDocument: 'after' as const }
-  const match = { app_key: appKey, live: true as const }
-  return (await c.apps.findOneAndUpdate(match, { $inc: { version: 1 } }, options)) ?? undefined
+export async function raiseAppVersion(
+  collections: Collections,
+  appKey: string,
+  session: Session,
+): Promise<AppDoc | undefined> {
+  const match = { app_key: appKey, live: true }
+  return (await collections.apps.findOneAndUpdate(match, { $inc: { version: 1 } }, { session }).lean()) ?? undefined
 }
 
-/** True while an app has a credential to sign with. */
-export async function hasSigner(c: Collections, appKey: string, session?: Session): Promise<boolean> {
+/** True while an app has a live signing key. */
+export async function hasSigner(collections: Collections, appKey: string, session?: Session): Promise<boolean> {
   const query = { app_key: appKey, kind: 'hmac' as const, revoked_at: { $exists: false } }
-  return (await c.credentials.countDocuments(query, { limit: 1, ...(session ? { session } : {}) })) > 0
+  return (await collections.credentials.countDocuments(query, { limit: 1, ...(session ? { session } : {}) })) > 0
 }
 
-/** Revokes one credential of an app, or all of them; gives the number that were live. */
+/** Revokes one credential of an app, or all; returns how many were live. */
 export async function revokeCredentials(
-  c: Collections,
+  collections: Collections,
   match: { app_key: string; _id?: string },
   at: Date,
   session: Session,
 ): Promise<number> {
   const query = { ...match, revoked_at: { $exists: false } }
-  return (await c.credentials.updateMany(query, { $set: { revoked_at: at } }, { session })).modifiedCount
+  return (await collections.credentials.updateMany(query, { $set: { revoked_at: at } }, { session })).modifiedCount
 }
 
-/** Forgets the secrets of an app that were kept until they lie in its Kubernetes Secret. */
-export async function forgetUndelivered(c: Collections, appKey: string): Promise<void> {
+/** Removes the sealed copies of an app's secrets once its Kubernetes Secret holds them. */
+export async function forgetUndelivered(collections: Collections, appKey: string): Promise<void> {
   const query = { app_key: appKey, undelivered: { $exists: true } }
-  await c.credentials.updateMany(query, { $unset: { undelivered: 1 } })
+  await collections.credentials.updateMany(query, { $unset: { undelivered: 1 } })
 }
 
 /** The settings of a payment channel of an app. */
 export async function findChannel(
-  c: Collections,
+  collections: Collections,
   appKey: string,
   channel: ChannelDoc['channel'],
   session?: Session,
 ): Promise<ChannelDoc | undefined> {
-  return (await c.channels.findOne({ _id: `${appKey}/${channel}` }, session ? { session } : {})) ?? undefined
+  const found = collections.channels.findById(`${appKey}/${channel}`).session(session ?? null)
+  return (await found.lean()) ?? undefined
 }
 
 /** All payment channels of an app. */
-export function listChannels(c: Collections, appKey: string): Promise<ChannelDoc[]> {
-  return c.channels.find({ app_key: appKey }).sort({ channel: 1 }).toArray()
+export async function listChannels(collections: Collections, appKey: string): Promise<ChannelDoc[]> {
+  return collections.channels.find({ app_key: appKey }).sort({ channel: 1 }).lean()
 }
 
 /** Stores the settings of a payment channel. */
-export async function saveChannel(c: Collections, channel: ChannelDoc, session: Session): Promise<void> {
-  await c.channels.replaceOne({ _id: channel._id }, channel, { upsert: true, session })
+export async function saveChannel(collections: Collections, channel: ChannelDoc, session: Session): Promise<void> {
+  await collections.channels.replaceOne({ _id: channel._id }, channel, { upsert: true, session })
 }

@@ -1,7 +1,7 @@
-/** What one subscription contributes to the running figures of its app. */
+/** Contribution of one subscription to the running counters of its app. */
 import { STATUS, type Status } from '../../rules/period.ts'
 
-/** The part of a subscription that is counted. */
+/** The fields of a subscription that are counted. */
 export interface Countable {
   status: Status
   end: number
@@ -12,10 +12,10 @@ export interface Countable {
   paid_cents: number
 }
 
-/** Amounts by counter field, as `$inc` takes them. */
+/** Increments by counter field, as `$inc` takes them. */
 export type Tally = Record<string, number>
 
-/** What it adds while it is in this state. */
+/** Contribution of a subscription in this state. */
 function tally(subscription: Countable): Tally {
   const base: Tally = { subs_total: 1, [`by_status.${subscription.status}`]: 1 }
   if (subscription.status !== STATUS.active) return base
@@ -30,12 +30,12 @@ function tally(subscription: Countable): Tally {
   }
 }
 
-/** Money of 30 days, in hundredths of a cent; permanent sales are none. */
+/** Revenue per 30 days in hundredths of a cent; 0 for permanent sales. */
 function monthly({ end, plan, paid_cents }: Countable): number {
   return end === 0 || plan.duration === 0 ? 0 : Math.round((paid_cents * 30 * 100) / plan.duration)
 }
 
-/** What changes when a subscription goes from one state to another; zeros are left out. */
+/** Difference of the contributions of two states, without zeros. */
 export function tallyChange(before: Countable | undefined, after: Countable | undefined): Tally {
   const sum = new Map(Object.entries(after ? tally(after) : {}))
   for (const [field, amount] of Object.entries(before ? tally(before) : {}))

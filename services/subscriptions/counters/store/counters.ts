@@ -1,38 +1,40 @@
 /**
- * Running figures: one document per app and one per app and day, moved by plain `$inc` right after a write. Not
- * inside its transaction: one hot document would make sign-ups conflict. A nightly repair removes drift.
+ * Running counters: one document per app and one per app and day, changed by `$inc` right after a write. They are not
+ * part of the transaction, because one hot document would make parallel sign-ups conflict. The nightly repair removes
+ * drift.
  */
 import type { Collections } from '../../store/collections.ts'
 import type { CounterDoc, DayDoc } from '../../store/documents.ts'
 
-/** Moves the running figures of an app. */
-export async function bump(c: Collections, appKey: string, amounts: Record<string, number>): Promise<void> {
+/** Adds to the running counters of an app. */
+export async function bump(collections: Collections, appKey: string, amounts: Record<string, number>): Promise<void> {
   if (Object.keys(amounts).length === 0) return
-  await c.counters.updateOne({ _id: appKey }, { $inc: amounts }, { upsert: true })
+  await collections.counters.updateOne({ _id: appKey }, { $inc: amounts }, { upsert: true })
 }
 
 /** Fields of a day that are counted. */
 export type DayField = Exclude<keyof DayDoc, '_id' | 'app_key' | 'day' | 'opening_timed' | 'reminders'>
 
-/** Moves the figures of a day. */
+/** Adds to the counters of a day. */
 export async function bumpDay(
-  c: Collections,
+  collections: Collections,
   appKey: string,
   day: string,
   amounts: Partial<Record<DayField, number>>,
 ): Promise<void> {
   if (Object.values(amounts).every(amount => amount === 0)) return
-  await c.days.updateOne(
+  await collections.days.updateOne(
     { _id: `${appKey}/${day}` },
     { $inc: amounts, $setOnInsert: { app_key: appKey, day } },
     { upsert: true },
   )
 }
 
-/** The running figures of several apps as one. */
-export async function readCounters(c: Collections, appKeys: readonly string[]): Promise<CounterDoc> {
+/** The sum of the running counters of several apps. */
+export async function readCounters(collections: Collections, appKeys: readonly string[]): Promise<CounterDoc> {
   const sum = emptyCounters()
-  for (const document of await c.counters.find({ _id: { $in: [...appKeys] } }).toArray()) addCounters(sum, document)
+  for (const document of await collections.counters.find({ _id: { $in: [...appKeys] } }).toArray())
+    addCounters(sum, document)
   return sum
 }
 
@@ -42,7 +44,7 @@ function addCounters(sum: CounterDoc, more: Partial<CounterDoc>): void {
     for (const [key, amount] of Object.entries(more[group] ?? {})) addCount(sum[group], key, amount)
 }
 
-/** Adds to one of several counts. Own ones only: a payment method may be called `constructor`. */
+/** Adds to one of several counts. Own properties only: a payment method may be named `constructor`. */
 export function addCount(counts: Record<string, number>, key: string, amount: number): void {
   const before = Object.hasOwn(counts, key) ? counts[key] : undefined
   counts[key] = (before ?? 0) + amount
@@ -76,15 +78,15 @@ function emptyCounters(): CounterDoc {
   }
 }
 
-/** The days from the first to the last of several apps, summed by day. Days on which nothing happened are missing. */
+/** Counters from the first day to the last, summed over the apps. Days without events are missing. */
 export async function readDays(
-  c: Collections,
+  collections: Collections,
   appKeys: readonly string[],
   first: string,
   last: string,
-): Promise<Map<string, DayFigures>> {
-  const days = new Map<string, DayFigures>()
-  const documents = c.days.find({ app_key: { $in: [...appKeys] }, day: { $gte: first, $lte: last } })
+): Promise<Map<string, DayCounts>> {
+  const days = new Map<string, DayCounts>()
+  const documents = collections.days.find({ app_key: { $in: [...appKeys] }, day: { $gte: first, $lte: last } })
   for await (const document of documents) {
     const sum = days.get(document.day) ?? emptyDay()
     for (const field of DAY_NUMBERS) sum[field] += document[field] ?? 0
@@ -93,8 +95,8 @@ export async function readDays(
   return days
 }
 
-/** Figures of one day, summed over apps. */
-export type DayFigures = Record<DayField | 'opening_timed', number>
+/** Counters of one day, summed over apps. */
+export type DayCounts = Record<DayField | 'opening_timed', number>
 
 const DAY_NUMBERS = [
   'new_users',
@@ -107,8 +109,8 @@ const DAY_NUMBERS = [
   'opening_timed',
 ] as const
 
-/** A day on which nothing happened. */
-export function emptyDay(): DayFigures {
+/** The counters of a day without events. */
+export function emptyDay(): DayCounts {
   return {
     new_users: 0,
     login_users: 0,

@@ -1,19 +1,15 @@
-/** The operations on switches, with their schemas. */
+/** Operations on feature switches. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { EDIT, VIEW } from '../../http/shared/access.ts'
-import * as wire from '../../http/shared/record-schemas.ts'
-import { integer, text } from '../../rules/field-schemas.ts'
+import { appKey, revision, search, version } from '../../http/shared/contract-fields.ts'
+import { revisions } from '../../http/shared/wire-values.ts'
 import { pageQuery } from '../../rules/paging.ts'
 import { SWITCH_NAME, switchFields } from '../rules/flag-spec.ts'
 import { SWITCH_TYPES } from '../rules/flag-value.ts'
+import { switchList, switchMetadata, switchRecord } from './switch-schemas.ts'
 
-const search = text(0, 64).optional()
-const version = integer(1, Number.MAX_SAFE_INTEGER).optional()
-/** Selects the app. */
-const appKey = z.string().min(1)
-const revision = z.object({ revision: integer(1, Number.MAX_SAFE_INTEGER) })
-/** Values have up to 64 KiB, and rules and schedules have their own. */
+/** Body limit in bytes: a value has up to 64 KiB, and rules and schedules have values of their own. */
 const LARGE_BYTES = 1024 * 1024
 const switchName = z.string().trim().regex(SWITCH_NAME)
 /** Reads switches. */
@@ -32,7 +28,7 @@ export const readSwitches = endpoint({
     type: z.enum(SWITCH_TYPES).optional(),
     ...pageQuery,
   }),
-  response: z.union([wire.switchList, wire.switchRecord, wire.switchMetadata, wire.revisions]),
+  response: z.union([switchList, switchRecord, switchMetadata, revisions]),
 })
 const listAfterwards = { search, type: z.enum(SWITCH_TYPES).optional(), ...pageQuery }
 /** Creates a switch. */
@@ -51,7 +47,7 @@ export const createSwitchOperation = endpoint({
     value: switchFields.value.unwrap(),
   }),
   bodyBytes: LARGE_BYTES,
-  response: wire.switchList,
+  response: switchList,
 })
 /** Changes a switch. */
 export const updateSwitchOperation = endpoint({
@@ -64,7 +60,7 @@ export const updateSwitchOperation = endpoint({
   query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
   body: z.object({ ...switchFields, version }),
   bodyBytes: LARGE_BYTES,
-  response: wire.switchList,
+  response: switchList,
 })
 /** Deletes a switch. */
 export const deleteSwitchOperation = endpoint({
@@ -75,7 +71,7 @@ export const deleteSwitchOperation = endpoint({
   summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
   access: EDIT,
   query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
-  response: wire.switchList,
+  response: switchList,
 })
 /** Restores a switch. */
 export const restoreSwitchOperation = endpoint({
@@ -87,5 +83,5 @@ export const restoreSwitchOperation = endpoint({
   access: EDIT,
   query: z.object({ app_key: appKey }),
   body: revision.extend({ name: switchName }),
-  response: wire.switchRecord,
+  response: switchRecord,
 })

@@ -62,7 +62,7 @@ const evaluateFlag = endpoint({
 /** The evaluation of all switches, and of one. */
 export const ofrepOperations = [evaluateFlags, evaluateFlag]
 
-/** How OFREP refuses: `errorCode` for what the caller can mend, `errorDetails` for all. */
+/** Refusals of OFREP: `errorCode` for errors that the caller can fix, `errorDetails` for all. */
 export const ofrepRefusal = {
   description: 'A refusal in the words of OFREP.',
   mediaType: 'application/json',

@@ -1,6 +1,6 @@
 /**
- * Switch evaluation over OFREP 0.3 (OpenFeature Remote Evaluation Protocol). Outside the envelope: its clients reject
- * any other shape.
+ * Switch evaluation over OFREP 0.3 (OpenFeature Remote Evaluation Protocol). Outside the envelope, because OFREP
+ * clients reject any other body.
  */
 import type Router from '@koa/router'
 import { z } from 'zod'
@@ -13,15 +13,15 @@ import { allSwitches } from '../../catalogue/store/plans-and-flags.ts'
 import type { HttpDeps } from '../../http/shared/bind.ts'
 import { isUnchanged } from '../../http/shared/etag.ts'
 import { secondsOf } from '../../rules/time-zone.ts'
-import type { SwitchDoc } from '../../store/documents.ts'
+import type { SwitchDoc } from '../../store/models.ts'
 import { type EvaluationContext, evaluate } from '../rules/evaluate-flag.ts'
 
 const body = z.object({ context: z.record(z.string(), z.unknown()).default({}) })
 const BODY_BYTES = 64 * 1024
-/** A change of a switch shows everywhere after so long, in milliseconds. */
+/** Delay in milliseconds after which a changed switch is visible in all processes. */
 const MEMORY_MS = 1_000
 
-/** A refusal in the words of the protocol. */
+/** A refusal with an error code of the protocol. */
 class OfrepError extends Error {
   readonly status: number
   readonly code: string | undefined
@@ -32,38 +32,38 @@ class OfrepError extends Error {
   }
 }
 
-/** Puts the evaluation of one switch and of all on the router. */
-export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
+/** Mounts the evaluation of one switch and of all. */
+export function mountOfrep(router: Router, { subscriptions, rates, appAuthenticator }: HttpDeps): void {
   const cache = createTtlCache<SwitchDoc[]>({
     ttlMs: MEMORY_MS,
     refreshMs: MEMORY_MS / 2,
     max: 1_000,
-    clock: s.clock,
+    clock: subscriptions.clock,
     isCacheable: () => true,
   })
   const prepare = async (context: WebContext) => {
     context.state.route = '/ofrep/v1/evaluate/flags'
     const key = context.get('x-api-key') || (/^Bearer\s+(\S+)$/i.exec(context.get('authorization'))?.[1] ?? '')
-    const entry = await door.enterByKey(key)
+    const entry = await appAuthenticator.enterByKey(key)
     if (!entry) throw new OfrepError(401, undefined, 'The API key is missing, unknown or revoked.')
     const isPublic = entry.credential.kind === 'publishable'
     if (isPublic) rates.ofrep(`${clientNetwork(factsOf(context).ip)} ${entry.credential._id}`)
     else rates.server(entry.credential._id)
-    // Published clients (Go) send no Content-Type, and the protocol knows no other body than JSON.
+    // Published clients (Go) send no Content-Type, and the protocol has no other body than JSON.
     context.req.headers['content-type'] ||= 'application/json'
     await readJson(context, { bytes: BODY_BYTES })
     const { app_key } = entry.app
-    const switches = await cache.get(app_key, () => allSwitches(s.c, app_key))
+    const switches = await cache.get(app_key, () => allSwitches(subscriptions.collections, app_key))
     return {
       switches: isPublic ? switches.filter(({ client_visible }) => client_visible === '1') : switches,
       who: contextOf(context.request.body),
-      now: secondsOf(s.clock.now()),
+      now: secondsOf(subscriptions.clock.now()),
     }
   }
   router.post('/ofrep/v1/evaluate/flags', async (context: WebContext) =>
     speakOfrep(context, async () => {
       const { switches, who, now } = await prepare(context)
-      s.metrics.switchEvaluations.inc({ kind: 'bulk' })
+      subscriptions.metrics.switchEvaluations.inc({ kind: 'bulk' })
       const text = JSON.stringify({ flags: switches.map(stored => outcomeOf(stored, who, now)) })
       if (isUnchanged(context, text)) return
       context.type = 'application/json'
@@ -74,7 +74,7 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
     speakOfrep(context, async () => {
       const { switches, who, now } = await prepare(context)
       const key: string = context.params.key ?? ''
-      s.metrics.switchEvaluations.inc({ kind: 'single' })
+      subscriptions.metrics.switchEvaluations.inc({ kind: 'single' })
       const stored = switches.find(({ name }) => name === key)
       if (!stored) throw new OfrepError(404, 'FLAG_NOT_FOUND', 'There is no such switch.')
       const outcome = outcomeOf(stored, who, now)
@@ -103,7 +103,10 @@ function outcomeOf(stored: SwitchDoc, who: EvaluationContext, now: number) {
   return { key: stored.name, reason, variant, ...(value === undefined ? {} : { value }), metadata }
 }
 
-/** Turns refusals into the protocol's shape: `errorCode` for what the caller can mend, `errorDetails` for the rest. */
+/**
+ * Converts refusals to the protocol's form: `errorCode` for errors that the caller can fix, `errorDetails` for the
+ * others.
+ */
 async function speakOfrep(context: WebContext, work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -1,25 +1,25 @@
-/** Evaluation of a switch for one caller: pure, so that every process gives the same answer. */
+/** Evaluation of a switch for one caller: pure, so that all processes return the same result. */
 import { createHash } from 'node:crypto'
 import { effective, type SwitchRule, type SwitchSpec } from './flag-spec.ts'
 import { compareVersions, numberOf, type TypedValue, typedValue } from './flag-value.ts'
 
-/** What the caller says about itself. */
+/** Evaluation context of OpenFeature, sent by the caller. */
 export interface EvaluationContext {
   targetingKey?: string | undefined
   attributes: Readonly<Record<string, unknown>>
 }
 
-/** The result: a value (absent = the caller uses the default in its code), or why there is none. */
+/** The result: a value (absent = the caller uses the default in its code), or the error. */
 export type Evaluation =
   | { ok: true; reason: 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED'; variant: string; value?: TypedValue }
   | { ok: false; error: 'TARGETING_KEY_MISSING' }
 
-/** What is evaluated; the id salts the buckets, so that two switches do not always pick the same users. */
+/** A switch to evaluate; the id salts the buckets, so that two switches do not always select the same users. */
 export interface Evaluable extends SwitchSpec {
   _id: number
 }
 
-/** The first rule whose conditions all hold decides; without one the switch's own value for its share of the users. */
+/** The first rule whose conditions all hold decides; without one, the switch's own value and rollout. */
 export function evaluate(stored: Evaluable, context: EvaluationContext, nowSeconds: number): Evaluation {
   const current = effective(stored, nowSeconds)
   if (current.enabled === '0') return off(current, 'DISABLED')
@@ -33,22 +33,25 @@ function split(
   raw: string,
   percent: number,
   context: EvaluationContext,
-  whole: 'STATIC' | 'TARGETING_MATCH',
+  reason: 'STATIC' | 'TARGETING_MATCH',
 ): Evaluation {
-  const on: Evaluation = { ok: true, reason: whole, variant: 'on', value: typedValue(type, raw) ?? raw }
+  const on: Evaluation = { ok: true, reason, variant: 'on', value: typedValue(type, raw) ?? raw }
   if (percent >= 100) return on
   if (context.targetingKey === undefined) return { ok: false, error: 'TARGETING_KEY_MISSING' }
   return inRollout(_id, context.targetingKey, percent) ? { ...on, reason: 'SPLIT' } : off({ type }, 'SPLIT')
 }
 
-/** A boolean that is off says false; any other type says nothing, and the default in the caller's code holds. */
+/**
+ * A boolean that is off evaluates to false; any other type returns no value, so the default in the caller's code
+ * applies.
+ */
 function off({ type }: Pick<SwitchSpec, 'type'>, reason: 'SPLIT' | 'DISABLED'): Evaluation {
   return type === 'boolean' ? { ok: true, reason, variant: 'off', value: false } : { ok: true, reason, variant: 'off' }
 }
 
 /**
- * True when the key falls into the share: the first 32 bits of a hash against one boundary, so that raising the share
- * never takes a user away and there is no bias of a modulo.
+ * True when the key is in the rollout share: the first 32 bits of a hash compared with one boundary. Raising the share
+ * never removes a user, and there is no modulo bias.
  */
 export function inRollout(switchId: number, targetingKey: string, percent: number): boolean {
   const bucket = createHash('sha256').update(`${switchId}:${targetingKey}`).digest().readUInt32BE(0)
@@ -87,7 +90,7 @@ function compare(operator: Condition['operator'], actual: string, expected: stri
   }
 }
 
-/** NaN, and so neither greater nor less, unless both are numbers: nothing and blanks are not zero. */
+/** NaN, which is neither greater nor less, unless both are numbers: empty and blank text is not zero. */
 function difference(actual: string, expected: string): number {
   return (numberOf(actual.trim()) ?? Number.NaN) - (numberOf(expected.trim()) ?? Number.NaN)
 }

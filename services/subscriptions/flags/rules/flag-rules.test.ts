@@ -120,7 +120,7 @@ describe('rollout', () => {
     }
   })
 
-  test('raising the share never takes a user away', () => {
+  test('raising the share never removes a user', () => {
     fc.assert(
       fc.property(
         fc.nat(),
@@ -158,7 +158,7 @@ describe('rollout', () => {
     }[],
   ) => given.map(({ attribute, operator, value, part }) => rule(attribute, operator, [value], { rollout: part }))
 
-  test('raising the share of a switch or of a rule never takes a user away, whatever the rules', () => {
+  test('raising the share of a switch or of a rule never removes a user, for any rules', () => {
     fc.assert(
       fc.property(
         fc.nat(),

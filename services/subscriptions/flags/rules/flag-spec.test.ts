@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { faultsOf } from '../../rules/field-errors.ts'
+import { validate } from '../../../platform/json/bounded-validation.ts'
+import { fieldErrorsOf, localise } from '../../rules/field-errors.ts'
 import { effective, NEW_SWITCH, SWITCH_NAME, type SwitchSpec, switchFields } from './flag-spec.ts'
 
 const fields = z.object(switchFields)
-const faults = (given: object) => {
-  const result = fields.safeParse(given)
-  return result.success ? [] : faultsOf(result.error, given).map(({ pointer, code }) => `${pointer.slice(1)} ${code}`)
+const errors = (given: object) => {
+  const result = validate(fields, given)
+  if (result.ok) return []
+  return fieldErrorsOf(result.issues).map(error => `${error.pointer.slice(1)} ${localise(error, 'en').rule}`)
 }
 const when = { attribute: 'a', operator: 'eq', values: ['x'] }
 const many = <T>(count: number, value: T) => Array.from({ length: count }, () => value)
@@ -34,13 +36,13 @@ describe('a share of the users', () => {
     ['101', false],
     ['12.3456', false],
     ['', false],
-  ])('the contract says of the text %j: %s', (rollout, taken) => {
+  ])('the contract accepts or refuses the text %j: %s', (rollout, taken) => {
     const { anyOf = [] } = z.toJSONSchema(switchFields.rollout, { io: 'input' })
     const patterns = anyOf.flatMap(one =>
       typeof one === 'object' && one.pattern ? [new RegExp(one.pattern, 'u')] : [],
     )
     expect(patterns.map(pattern => pattern.test(rollout))).toEqual([taken])
-    expect(faults({ rollout }).length === 0).toBe(taken)
+    expect(errors({ rollout }).length === 0).toBe(taken)
   })
 
   test.each<[unknown, string]>([
@@ -61,7 +63,7 @@ describe('a share of the users', () => {
       [{ rules: [{ conditions: [when], rollout }] }, 'rules/0/rollout'],
       [{ schedules: [{ at: 1, rollout }] }, 'schedules/0/rollout'],
     ] as const)
-      expect(faults(given)).toEqual([`${field} ${rule}`])
+      expect(errors(given)).toEqual([`${field} ${rule}`])
   })
 
   test('of three decimals is taken, whatever binary makes of it', () => {
@@ -87,7 +89,7 @@ describe('a raw value', () => {
   ])('%j is kept as %j', (value, raw) => expect(fields.parse({ value })).toEqual({ value: raw }))
 
   test.each([[null], [{}], [[]], [Number.NaN]])('%j is none', value =>
-    expect(faults({ value })).toEqual(['value type']),
+    expect(errors({ value })).toEqual(['value type']),
   )
 })
 
@@ -102,14 +104,14 @@ describe('rules', () => {
     ['with a value that is too long', bent({ values: ['x'.repeat(201)] }), ['rules/0/conditions/0/values/0 too_big']],
     ['with a value that is none', bent({ values: [null] }), ['rules/0/conditions/0/values/0 type']],
     ['without an attribute', bent({ attribute: ' ' }), ['rules/0/conditions/0/attribute too_small']],
-    ['with an operator of nobody', bent({ operator: 'matches' }), ['rules/0/conditions/0/operator value']],
+    ['with an unknown operator', bent({ operator: 'matches' }), ['rules/0/conditions/0/operator value']],
     ['with one of the prototype', bent({ operator: 'constructor' }), ['rules/0/conditions/0/operator value']],
     [
       'with a name that is too long',
       { rules: [{ name: 'x'.repeat(65), conditions: [when] }] },
       ['rules/0/name too_big'],
     ],
-  ])('%s', (_, given, expected) => expect(faults(given)).toEqual(expected))
+  ])('%s', (_, given, expected) => expect(errors(given)).toEqual(expected))
 
   test('compare with text, whatever the values were written as', () => {
     const [rule] = fields.parse(bent({ values: ['x', 1, 1.5, true, ''] })).rules ?? []
@@ -129,13 +131,13 @@ describe('a schedule', () => {
     ['at the first second', { at: 1, value: 'x' }, []],
     ['at the last one, as text', { at: '99999999999', enabled: 0 }, []],
     ['before the first', { at: 0, value: 'x' }, ['schedules/0/at too_small']],
-    ['behind the last', { at: 100_000_000_000, value: 'x' }, ['schedules/0/at too_big']],
+    ['after the last time', { at: 100_000_000_000, value: 'x' }, ['schedules/0/at too_big']],
     ['in milliseconds', { at: 1_800_000_000_000, value: 'x' }, ['schedules/0/at too_big']],
     ['at a part of a second', { at: 1.5, value: 'x' }, ['schedules/0/at integer']],
     ['at no time', { value: 'x' }, ['schedules/0/at required']],
     ['of nothing', { at: 1 }, ['schedules/0 at_least_one']],
     ['of a switch that is neither on nor off', { at: 1, enabled: '2' }, ['schedules/0/enabled value']],
-  ])('%s', (_, given, expected) => expect(faults({ schedules: [given] })).toEqual(expected))
+  ])('%s', (_, given, expected) => expect(errors({ schedules: [given] })).toEqual(expected))
 
   test('that is looked at on the way comes to the same in the end', () => {
     const entry = fc.record(

@@ -1,14 +1,15 @@
-/** What a switch is made of: the schema of its fields as requests and custom resources give them. */
+/** Specification of a switch: the schema of its fields in requests and custom resources. */
 import { z } from 'zod'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { decimal, flag, integer, text } from '../../rules/field-schemas.ts'
 import { type LogEntry, logEntries, SWITCH_TYPES, type SwitchType, typedValue } from './flag-value.ts'
 
-/** Names: a letter, then letters, digits, `_`, `.` and `-`, 64 in all. A switch is never renamed. */
+/** A letter, then letters, digits, `_`, `.` and `-`, 64 in all. A switch is never renamed. */
 export const SWITCH_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
-/** Most switches of one app. */
+/** Largest number of switches of one app. */
 export const MAX_SWITCHES = 500
 
-/** How a rule compares an attribute of the context with its values. */
+/** Comparators between an attribute of the context and the values of a condition. */
 const OPERATORS = [
   'eq',
   'ne',
@@ -22,11 +23,11 @@ const OPERATORS = [
   'version_gte',
 ] as const
 
-/** A raw value; numbers and booleans are taken as their text. */
+/** A raw value; numbers and booleans are converted to text. */
 const rawValue = z.union([z.string(), z.number().transform(String), z.boolean().transform(on => (on ? '1' : '0'))])
 
 const percent = decimal(0, 100)
-  .refine(value => Math.abs(value * 1000 - Math.round(value * 1000)) < 1e-6, 'decimals')
+  .refine(value => Math.abs(value * 1000 - Math.round(value * 1000)) < 1e-6, reason('field.decimals'))
   .meta({
     description: 'Percent, with three decimals at most.',
     anyOf: [
@@ -44,7 +45,7 @@ const condition = z.object({
     .max(100),
 })
 
-/** One targeting rule: all conditions hold; then its value, or that of the switch, for its share of the users. */
+/** One targeting rule: when all conditions hold, its value or that of the switch applies to its share of the users. */
 export const switchRule = z.object({
   name: text(0, 64).default(''),
   conditions: z.array(condition).min(1).max(10),
@@ -62,7 +63,7 @@ const schedule = z
   })
   .refine(
     ({ value, enabled, rollout }) => value !== undefined || enabled !== undefined || rollout !== undefined,
-    'at_least_one',
+    reason('field.at_least_one'),
   )
   // The same as JSON Schema: conditions do not disturb generated types.
   .meta({
@@ -70,7 +71,7 @@ const schedule = z
     else: { properties: { value: {}, enabled: {}, rollout: {} }, required: ['value', 'enabled', 'rollout'] },
   })
 
-/** The fields that creation and update share; every one of them optional. */
+/** Fields that creation and update share, all optional. */
 export const switchFields = {
   description: text(0, 500).optional(),
   type: z.enum(SWITCH_TYPES).optional(),
@@ -94,13 +95,13 @@ export type SwitchRule = z.output<typeof switchRule>
 export interface SwitchSpec {
   description: string
   type: SwitchType
-  /** The text of the request. */
+  /** The raw text. */
   value: string
   title: string
   logs: LogEntry[]
   /** 0 = killed. */
   enabled: '0' | '1'
-  /** Publishable keys see it. */
+  /** Evaluated for publishable keys as well. */
   client_visible: '0' | '1'
   /** Share of the users in percent, three decimals. */
   rollout: number
@@ -108,7 +109,7 @@ export interface SwitchSpec {
   schedules: { at: number; value?: string | undefined; enabled?: '0' | '1' | undefined; rollout?: number | undefined }[]
 }
 
-/** What a new switch has where the request is silent. */
+/** Specification of a new switch for fields that the request omits. */
 export const NEW_SWITCH: SwitchSpec = {
   description: '',
   type: 'boolean',
@@ -116,14 +117,15 @@ export const NEW_SWITCH: SwitchSpec = {
   title: '',
   logs: [],
   enabled: '1',
-  // Values may be internal: publishable keys, which anybody can read from an app, see them only when somebody chose so.
+  // Values may be internal: publishable keys, which anyone can extract from an app, see only values that were made
+  // visible.
   client_visible: '0',
   rollout: 100,
   rules: [],
   schedules: [],
 }
 
-/** The fields of a specification that hold a raw value which does not fit its type. */
+/** Fields of a specification with a raw value that does not fit its type. */
 export function misfits({ type, value, rules, schedules }: SwitchSpec): string[] {
   const fits = (raw: string | undefined) => raw === undefined || typedValue(type, raw) !== undefined
   return [
@@ -133,7 +135,7 @@ export function misfits({ type, value, rules, schedules }: SwitchSpec): string[]
   ]
 }
 
-/** The specification as schedules have made it by now, and the changes still to come. */
+/** The specification after its due schedules, with the remaining ones. */
 export function effective<S extends SwitchSpec>(spec: S, nowSeconds: number): S {
   const due = spec.schedules.filter(({ at }) => at <= nowSeconds).toSorted((a, b) => a.at - b.at)
   if (due.length === 0) return spec

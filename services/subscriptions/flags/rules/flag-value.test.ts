@@ -19,7 +19,7 @@ const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(l
 /** The same, of objects alone, which the size allows less of. */
 const inside = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
-describe('an object that lies too deep', () => {
+describe('an object that is nested too deep', () => {
   test.each<[string, string, boolean]>([
     ['one level', '{}', true],
     ['a hundred levels of lists', nested(100), true],
@@ -36,10 +36,10 @@ describe('an object that lies too deep', () => {
   })
 
   test.each<SwitchType>(['json', 'changelog', 'string'])(
-    'stored as %s before that was a rule, it hinders nobody',
+    'stored as %s before that was a rule, it breaks no other switch',
     type => {
       const stored = {
-        ...{ ...NEW_SWITCH, _id: 1, name: 'deep', type, value: nested(32_000), version: 1 },
+        ...{ ...NEW_SWITCH, _id: 1, app_key: 'shop', name: 'deep', type, value: nested(32_000), version: 1 },
         ...{ created_by: '', updated_by: '', created_at: new Date(0), updated_at: new Date(0) },
       }
       const view = viewSwitch(stored, { lang: 'en', zone: zoneOf('UTC'), now: new Date(0) })
@@ -49,7 +49,7 @@ describe('an object that lies too deep', () => {
   )
 })
 
-test('whatever fits goes out as JSON and comes back the same', () => {
+test('any fitting value is returned as JSON and reads back the same', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), value => {
       const raw = JSON.stringify(value)
@@ -142,7 +142,7 @@ describe('release notes', () => {
   const note = (version: string) => ({ version, date: '2028-02-29' })
   const parsed = (...versions: string[]) => logEntries.safeParse(versions.map(note)).data?.map(entry => entry.version)
 
-  test('stand newest first; equal ones stay as they came', () => {
+  test('sort newest first; equal ones keep their order', () => {
     expect(parsed('1.9', '1.10', 'v2', '1.10-beta')).toEqual(['v2', '1.10', '1.10-beta', '1.9'])
     expect(parsed('1.0', '1.0.0', 'v1')).toEqual(['1.0', '1.0.0', 'v1'])
   })
@@ -151,7 +151,7 @@ describe('release notes', () => {
     ['of no version', ['']],
     ['of a word', ['latest']],
     ['of five numbers', ['1.2.3.4.5']],
-    ['of a version that stands twice', ['1.0', '2.0', '1.0']],
+    ['of a duplicate version', ['1.0', '2.0', '1.0']],
     ['of a version in a hundred letters', [`1.0-${'x'.repeat(100)}`]],
     ['beyond the number that is kept', Array.from({ length: MAX_LOGS + 1 }, (_, n) => `1.${n}`)],
   ])('%s are refused', (_, versions) => expect(parsed(...versions)).toBeUndefined())

@@ -1,5 +1,6 @@
-/** Values of switches: the request's text, the typed value behind it, and release notes. */
+/** Values of switches: the raw text, the typed value, and release notes. */
 import { z } from 'zod'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { text } from '../../rules/field-schemas.ts'
 import { isDay } from '../../rules/time-zone.ts'
 
@@ -23,7 +24,7 @@ export const logEntry = z.object({
     .trim()
     .max(64)
     .regex(/^v?[0-9]+(?:[.][0-9]+){0,3}(?:[-+][A-Za-z0-9_.-]+)?$/),
-  date: z.string().trim().refine(isDay, 'date').meta({ format: 'date' }),
+  date: z.string().trim().refine(isDay, reason('field.date')).meta({ format: 'date' }),
   title: text(0, 200).default(''),
   features: lines,
   improvements: lines,
@@ -37,7 +38,7 @@ export type LogEntry = z.output<typeof logEntry>
 export const logEntries = z
   .array(logEntry)
   .max(MAX_LOGS)
-  .refine(logs => new Set(logs.map(log => log.version)).size === logs.length, 'unique')
+  .refine(logs => new Set(logs.map(log => log.version)).size === logs.length, reason('field.unique'))
   .transform(logs => logs.toSorted((a, b) => compareVersions(b.version, a.version)))
 
 const changelog = z.object({ title: text(0, 200).default(''), logs: logEntries.default([]) })
@@ -49,10 +50,10 @@ const BOOLEANS = new Map([
   ['false', false],
 ])
 
-/** A typed value: what programs get. */
+/** A typed value, as returned to programs. */
 export type TypedValue = boolean | number | string | Record<string, unknown>
 
-/** The typed value of a request's text; undefined when the text does not fit the type or is too long. */
+/** The typed value of a raw text; undefined when the text does not fit the type or is too long. */
 export function typedValue(type: SwitchType, raw: string): TypedValue | undefined {
   if (Buffer.byteLength(raw) > MAX_VALUE_BYTES) return undefined
   switch (type) {
@@ -71,15 +72,15 @@ export function typedValue(type: SwitchType, raw: string): TypedValue | undefine
   }
 }
 
-/** Title and notes of a changelog's text; undefined when it is none. */
+/** Title and notes of a changelog's text; undefined for invalid text. */
 export function changelogOf(raw: string): { title: string; logs: LogEntry[] } | undefined {
   const parsed = changelog.safeParse(objectOf(raw))
   return parsed.success ? parsed.data : undefined
 }
 
 /**
- * Compares dotted versions number by number; a pre-release stands before its release, other letters do not count
- * (semver 2.0.0 section 11, without the order among pre-releases).
+ * Compares dotted versions number by number. A pre-release sorts before its release; other letters are ignored (semver
+ * 2.0.0 section 11, without the order among pre-releases).
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [versionParts(a), versionParts(b)]
@@ -102,7 +103,7 @@ export function numberOf(raw: string): number | undefined {
   return Number.isFinite(value) ? value : undefined
 }
 
-/** Deepest object: what goes deeper into one than a stack is high fails, in our answers and in the apps that get them. */
+/** Deepest nesting of a JSON value: deeper values overflow the stack of recursive readers, here and in apps. */
 const MAX_LEVELS = 100
 
 function objectOf(raw: string): Record<string, unknown> | undefined {
@@ -116,7 +117,7 @@ function objectOf(raw: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Level by level, so that this needs no stack itself. */
+/** Level by level, to avoid recursion here. */
 function isTooDeep(value: object): boolean {
   let level = [value]
   for (let count = 1; level.length > 0; count++) {

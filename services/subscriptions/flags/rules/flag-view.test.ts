@@ -1,14 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { zoneOf } from '../../rules/time-zone.ts'
+import type { SwitchDoc } from '../../store/models.ts'
 import { NEW_SWITCH } from './flag-spec.ts'
 import { SWITCH_TYPES, type SwitchType, typedValue } from './flag-value.ts'
-import { describeTypes, type StoredSwitch, type ViewContext, viewSwitch } from './flag-view.ts'
+import { describeTypes, type ViewContext, viewSwitch } from './flag-view.ts'
 
 const context: ViewContext = { lang: 'en', zone: zoneOf('Asia/Shanghai'), now: new Date('2026-11-21T10:00:00Z') }
-const stored = (change: Partial<StoredSwitch> = {}): StoredSwitch => ({
+const stored = (change: Partial<SwitchDoc> = {}): SwitchDoc => ({
   ...NEW_SWITCH,
   _id: 7,
+  app_key: 'shop',
   name: 'dark',
   version: 3,
   created_by: 'ann',
@@ -17,7 +19,7 @@ const stored = (change: Partial<StoredSwitch> = {}): StoredSwitch => ({
   updated_at: new Date('2026-11-20T18:30:00Z'),
   ...change,
 })
-const view = (change?: Partial<StoredSwitch>, more?: Partial<ViewContext>) =>
+const view = (change?: Partial<SwitchDoc>, more?: Partial<ViewContext>) =>
   viewSwitch(stored(change), { ...context, ...more })
 const shown = (type: SwitchType, value: string, lang: ViewContext['lang'] = 'en') =>
   view({ type, value }, { lang }).display_value
@@ -43,18 +45,18 @@ describe('what people read of a value', () => {
   })
 
   test.each([
-    ['64 letters are whole', 'x'.repeat(64), 'x'.repeat(64)],
+    ['64 letters are complete', 'x'.repeat(64), 'x'.repeat(64)],
     ['of 65 the last two make room', 'x'.repeat(65), `${'x'.repeat(63)}…`],
-    ['64 signs of two units each are whole', '😀'.repeat(64), '😀'.repeat(64)],
+    ['64 signs of two units each are complete', '😀'.repeat(64), '😀'.repeat(64)],
     ['and of 65 none is cut in half', '😀'.repeat(65), `${'😀'.repeat(63)}…`],
     [
-      'a few of them behind letters are whole',
+      'a few of them after letters are complete',
       `${'x'.repeat(33)}${'😀'.repeat(16)}`,
       `${'x'.repeat(33)}${'😀'.repeat(16)}`,
     ],
   ])('of a text %s', (_, value, display) => expect(shown('string', value)).toBe(display))
 
-  test('is the text itself or a beginning of it that says that it is one', () => {
+  test('is the text itself, or a marked beginning of it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 90 }), value => {
         const display = shown('string', value)
@@ -111,7 +113,7 @@ describe('a switch on the wire', () => {
     })
   })
 
-  test.each<[string, Partial<StoredSwitch>, object]>([
+  test.each<[string, Partial<SwitchDoc>, object]>([
     ['of a changelog its own title and notes', { type: 'changelog', value: notes('1.0.0') }, { title: 'News' }],
     ['of a broken changelog those beside it', { type: 'changelog', value: 'no JSON', title: 'Old' }, { title: 'Old' }],
     ['of another type those beside it', { type: 'string', value: notes('1.0.0'), title: 'Old' }, { title: 'Old' }],
@@ -119,7 +121,7 @@ describe('a switch on the wire', () => {
     ['the parsed value', { type: 'json', value: ' { "a" : 1 } ' }, { test_json: '{"a":1}' }],
   ])('has %s', (_, change, value) => expect(view(change).value).toMatchObject(value))
 
-  test.each<[string, Partial<StoredSwitch>, string, string]>([
+  test.each<[string, Partial<SwitchDoc>, string, string]>([
     ['killed', { enabled: '0' }, 'danger', '已熔断'],
     ['off', { value: '0' }, 'secondary', '已关闭'],
     ['off until its time', { value: '0', schedules: [{ at: 9_999_999_999, value: '1' }] }, 'warning', '待生效'],
@@ -136,15 +138,12 @@ describe('a switch on the wire', () => {
   })
 })
 
-test.each(['zh', 'en'] as const)(
-  'forms hear of each type once, with an example and a default that fit it (%s)',
-  lang => {
-    const described = describeTypes(lang)
-    expect(described.map(({ type }) => type)).toEqual(SWITCH_TYPES)
-    expect(new Set(described.map(({ name }) => name)).size).toBe(SWITCH_TYPES.length)
-    for (const { type, example, default: start } of described) {
-      expect(typedValue(type, example), type).toBeDefined()
-      expect(typedValue(type, start), type).toBeDefined()
-    }
-  },
-)
+test.each(['zh', 'en'] as const)('lists each type once, with an example and a default that fit it (%s)', lang => {
+  const described = describeTypes(lang)
+  expect(described.map(({ type }) => type)).toEqual(SWITCH_TYPES)
+  expect(new Set(described.map(({ name }) => name)).size).toBe(SWITCH_TYPES.length)
+  for (const { type, example, default: start } of described) {
+    expect(typedValue(type, example), type).toBeDefined()
+    expect(typedValue(type, start), type).toBeDefined()
+  }
+})

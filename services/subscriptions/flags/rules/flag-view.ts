@@ -1,25 +1,13 @@
-/** How a switch looks on the wire: the value object, the text for people, and the colour of its state. */
+/** Representation of a switch in the API: the value object, the displayed text, and the status class. */
 
-import type { ManagedBy } from '../../../platform/managed/rules/managed-by.ts'
 import { managedText } from '../../../platform/managed/rules/managed-by.ts'
-import { type Lang, say, type TextKey } from '../../rules/language.ts'
+import { type Lang, type TextKey, translate } from '../../rules/language.ts'
 import { secondsOf, type Zone } from '../../rules/time-zone.ts'
+import type { SwitchDoc } from '../../store/models.ts'
 import { effective, type SwitchSpec } from './flag-spec.ts'
 import { changelogOf, SWITCH_TYPES, type SwitchType, typedValue } from './flag-value.ts'
 
-/** A stored switch. */
-export interface StoredSwitch extends SwitchSpec {
-  _id: number
-  name: string
-  version: number
-  managed_by?: ManagedBy
-  created_by: string
-  updated_by: string
-  created_at: Date
-  updated_at: Date
-}
-
-/** What the view depends on besides the record. */
+/** Inputs of the view other than the record. */
 export interface ViewContext {
   lang: Lang
   zone: Zone
@@ -27,7 +15,7 @@ export interface ViewContext {
 }
 
 /** A switch as the API shows it. */
-export function viewSwitch(stored: StoredSwitch, { lang, zone, now }: ViewContext) {
+export function viewSwitch(stored: SwitchDoc, { lang, zone, now }: ViewContext) {
   const current = effective(stored, secondsOf(now))
   const state = stateOf(current)
   const notes = current.type === 'changelog' ? changelogOf(current.value) : undefined
@@ -54,7 +42,7 @@ export function viewSwitch(stored: StoredSwitch, { lang, zone, now }: ViewContex
     updated_by: stored.updated_by,
     display_value: displayValue(current, lang),
     status_class: CLASSES[state],
-    status_text: say(`status_${state}`, lang),
+    status_text: translate(`status_${state}`, lang),
     created_at_formatted: zone.format(stored.created_at),
     updated_at_formatted: zone.format(stored.updated_at),
     ...(stored.managed_by ? { managed_by: managedText(stored.managed_by) } : {}),
@@ -71,7 +59,7 @@ const CLASSES = {
   killed: 'danger',
 } as const satisfies Record<State, string>
 
-/** Killed before off, off before partial, partial before scheduled, scheduled before on for all. */
+/** Precedence: killed, off, partial, scheduled, on. */
 export function stateOf(spec: SwitchSpec): State {
   if (spec.enabled === '0') return 'killed'
   if (spec.type === 'boolean' && typedValue('boolean', spec.value) === false && spec.rules.length === 0)
@@ -80,16 +68,16 @@ export function stateOf(spec: SwitchSpec): State {
   return spec.schedules.length > 0 ? 'scheduled' : 'enabled'
 }
 
-/** Characters, not code units: no sign is cut in half. */
+/** In characters, not code units, so that no surrogate pair is cut. */
 const MAX_DISPLAY = 64
 
 function displayValue({ type, value }: SwitchSpec, lang: Lang): string {
   const typed = typedValue(type, value)
-  if (type === 'boolean') return say(typed === true ? 'switch_on' : 'switch_off', lang)
+  if (type === 'boolean') return translate(typed === true ? 'switch_on' : 'switch_off', lang)
   if (type === 'json') return `JSON (${Object.keys((typed ?? {}) as object).length})`
   if (type === 'changelog') {
     const logs = changelogOf(value)?.logs ?? []
-    return logs[0] ? `${logs[0].version} (${logs.length})` : say('changelog_empty', lang)
+    return logs[0] ? `${logs[0].version} (${logs.length})` : translate('changelog_empty', lang)
   }
   const characters = [...value]
   return characters.length > MAX_DISPLAY ? `${characters.slice(0, MAX_DISPLAY - 1).join('')}…` : value
@@ -112,8 +100,8 @@ const EXAMPLES: Record<SwitchType, { example: string; default: string; client_ki
 export function describeTypes(lang: Lang) {
   return SWITCH_TYPES.map(type => ({
     type,
-    name: say(`type_${type}` satisfies TextKey, lang),
-    value_format: say(`format_${type}` satisfies TextKey, lang),
+    name: translate(`type_${type}` satisfies TextKey, lang),
+    value_format: translate(`format_${type}` satisfies TextKey, lang),
     ...EXAMPLES[type],
   }))
 }

@@ -1,4 +1,4 @@
-/** Joins an operation to its handler: rate, credential, rights, app, fields, idempotency, envelope. */
+/** Binds an operation to its handler: rate, credential, rights, app, fields, idempotency, envelope. */
 import type Router from '@koa/router'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from '../../../platform/http/endpoint.ts'
 import { readJson } from '../../../platform/http/json-body.ts'
@@ -10,11 +10,11 @@ import { findApp, liveAppKeys } from '../../catalogue/store/apps.ts'
 import type { Actor, Claim, Subscriptions } from '../../context.ts'
 import { isKnownToken } from '../../people/manage-admins.ts'
 import { covers, may, scopeOf } from '../../people/rules/admin-rights.ts'
-import { faultsOf } from '../../rules/field-errors.ts'
+import { fieldErrorsOf } from '../../rules/field-errors.ts'
 import type { Lang } from '../../rules/language.ts'
-import type { AdminDoc, AppDoc } from '../../store/documents.ts'
+import type { AdminDoc, AppDoc } from '../../store/models.ts'
 import type { Access } from './access.ts'
-import type { AppDoor } from './authenticate-app.ts'
+import type { AppAuthenticator } from './authenticate-app.ts'
 import { answer, langOfRequest } from './envelope.ts'
 import { once } from './idempotency.ts'
 import type { Rates } from './rate-limits.ts'
@@ -22,16 +22,16 @@ import type { Rates } from './rate-limits.ts'
 /** Finds the administrator of a request; the token is what `GET /token` echoes. */
 export type Authenticate = (context: WebContext) => Promise<{ admin: AdminDoc; token: string }>
 
-/** What the operations need. */
+/** Dependencies of the operations. */
 export interface HttpDeps {
-  s: Subscriptions
+  subscriptions: Subscriptions
   rates: Rates
   authenticate: Authenticate
-  door: AppDoor
+  appAuthenticator: AppAuthenticator
   maySendFrom: MaySendFrom
 }
 
-/** What every handler is told about the request. */
+/** Request data that every handler receives. */
 export interface Call {
   actor: Actor
   lang: Lang
@@ -44,7 +44,7 @@ export interface AdminCall extends Call {
   token: string
   /** The selected app; empty where the operation needs none. */
   appKey: string
-  /** The apps that the answer covers: the selected one, or all in scope. */
+  /** The apps that the response covers: the selected one, or all in scope. */
   appKeys: readonly string[]
 }
 
@@ -53,46 +53,45 @@ export interface AppCall extends Call {
   app: AppDoc
 }
 
-/** Gives what stands in `data`; undefined when it has answered itself. */
+/** Returns the content of `data`; undefined when it has sent the response itself. */
 type Handle<E, C> = (input: EndpointInput<E>, call: C) => EndpointResult<E, undefined>
 
-/** Largest body of an operation that says nothing else, in bytes: the longest texts of a plan, all of them escaped. */
+/** Default body limit in bytes: the longest texts of a plan, fully escaped. */
 const BODY_BYTES = 128 * 1024
 const WRITES = new Set(['POST', 'PUT'])
 
 type ReadBody<C> = (context: WebContext, call: C) => Promise<(() => void) | undefined>
 
-/** Reads the body of an operation, where it has one. */
+/** Reads the body of an operation, if it has one. */
 function readerOf({ body, bodyBytes: bytes = BODY_BYTES }: AnyEndpoint<Access>) {
   return async (context: WebContext): Promise<undefined> => {
     if (body) await readJson(context, { bytes })
   }
 }
 
-/** What the operations of this API have in common; unknown fields are dropped. */
-function hooksOf<C>(s: Subscriptions, readBody: ReadBody<C>): BindHooks<C> {
+/** Hooks that all operations of this API share; unknown fields are dropped. */
+function hooksOf<C>(subscriptions: Subscriptions, readBody: ReadBody<C>): BindHooks<C> {
   return {
     readBody,
     emptyIsAbsent: true,
-    refuseFields: (result, given) =>
-      new ProblemError('validation_failed', undefined, { faults: faultsOf(result, given) }),
-    answer: (context, data) => answer(context, s.config.SUCCESS_CODE, data),
+    refuseFields: ({ issues }) => new ProblemError('validation_failed', undefined, { errors: fieldErrorsOf(issues) }),
+    answer: (context, data) => answer(context, subscriptions.config.SUCCESS_CODE, data),
   }
 }
 
-/** Runs the writes of a caller once for each idempotency key. */
-function runOnce<C extends Call>(s: Subscriptions, { method }: AnyEndpoint, nameOf: (call: C) => string) {
+/** Runs the writes of a caller once per idempotency key. */
+function runOnce<C extends Call>(subscriptions: Subscriptions, { method }: AnyEndpoint, nameOf: (call: C) => string) {
   return (context: WebContext, call: C, work: (call: C) => Promise<void>): Promise<void> =>
-    WRITES.has(method) ? once(s, context, nameOf(call), claim => work(claimed(call, claim))) : work(call)
+    WRITES.has(method) ? once(subscriptions, context, nameOf(call), claim => work(claimed(call, claim))) : work(call)
 }
 
 /**
- * Whose requests are counted, before anything is looked up: those of a session that is known here, else of the address.
- * A session is counted there once in each process; a made-up token always.
+ * The caller whose requests are counted, before any lookup: a session cached in this process, else the address. The
+ * first request of a session, and every one with a forged token, counts for the address.
  */
-function callerOf(s: Subscriptions, context: WebContext): string {
+function callerOf(subscriptions: Subscriptions, context: WebContext): string {
   const token = context.get('token')
-  return isKnownToken(s, token) ? token : clientNetwork(factsOf(context).ip)
+  return isKnownToken(subscriptions, token) ? token : clientNetwork(factsOf(context).ip)
 }
 
 /** The call of a request that has an idempotency key. */
@@ -100,7 +99,7 @@ function claimed<C extends Call>(call: C, claim: Claim | undefined): C {
   return claim ? { ...call, actor: { ...call.actor, claim } } : call
 }
 
-/** An operation of administrators; `readBody` reads a body that is no JSON, as `rawBody`. */
+/** Binds an operation of administrators; `readBody` reads a body other than JSON, as `rawBody`. */
 export function bindAdmin<E extends AnyEndpoint<Access>>(
   router: Router,
   deps: HttpDeps,
@@ -108,20 +107,26 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
   handle: Handle<E, AdminCall>,
   readBody: ReadBody<AdminCall> = readerOf(definition),
 ): void {
-  const { s } = deps
+  const { subscriptions } = deps
   const authorise = async (context: WebContext, access: Access): Promise<AdminCall> => {
-    deps.rates.admin(callerOf(s, context))
+    deps.rates.admin(callerOf(subscriptions, context))
     const { admin, token } = await deps.authenticate(context)
     const call = callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username })
-    const apps = await selectApps(s, context, access, admin)
+    const apps = await selectApps(subscriptions, context, access, admin)
     if (access.kind === 'admin' && !may(admin, access.right)) throw new ProblemError('forbidden')
     return { ...call, admin, token, ...apps }
   }
-  const run = runOnce<AdminCall>(s, definition, ({ admin }) => `admin/${admin._id}`)
-  bind<Access, AdminCall, E, undefined>(router, authorise, definition, handle, { ...hooksOf(s, readBody), run })
+  const run = runOnce<AdminCall>(subscriptions, definition, ({ admin }) => `admin/${admin._id}`)
+  bind<Access, AdminCall, E, undefined>(router, authorise, definition, handle, {
+    ...hooksOf(subscriptions, readBody),
+    run,
+  })
 }
 
-/** An operation of an app's back end. Of a signed request the body is read before the signature, which covers it. */
+/**
+ * Binds an operation of an app's back end. The body of a signed request is read before the signature is checked,
+ * because it is covered.
+ */
 export function bindApp<E extends AnyEndpoint<Access>>(
   router: Router,
   deps: HttpDeps,
@@ -130,15 +135,18 @@ export function bindApp<E extends AnyEndpoint<Access>>(
 ): void {
   const readBody = readerOf(definition)
   const authorise = async (context: WebContext): Promise<AppCall> => {
-    const { app, credential } = await deps.door.enter(context, () => readBody(context))
+    const { app, credential } = await deps.appAuthenticator.enter(context, () => readBody(context))
     deps.rates.server(credential._id)
     return { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
   }
-  const run = runOnce<AppCall>(deps.s, definition, ({ actor }) => `app/${actor.id}`)
-  bind<Access, AppCall, E, undefined>(router, authorise, definition, handle, { ...hooksOf(deps.s, readBody), run })
+  const run = runOnce<AppCall>(deps.subscriptions, definition, ({ actor }) => `app/${actor.id}`)
+  bind<Access, AppCall, E, undefined>(router, authorise, definition, handle, {
+    ...hooksOf(deps.subscriptions, readBody),
+    run,
+  })
 }
 
-/** An operation that anybody may call. */
+/** Binds an operation that needs no authentication. */
 export function bindOpen<E extends AnyEndpoint<Access>>(
   router: Router,
   deps: HttpDeps,
@@ -149,7 +157,13 @@ export function bindOpen<E extends AnyEndpoint<Access>>(
     deps.rates.login(clientNetwork(factsOf(context).ip))
     return callOf(context, { kind: 'admin', id: '', name: '' })
   }
-  bind<Access, Call, E, undefined>(router, authorise, definition, handle, hooksOf(deps.s, readerOf(definition)))
+  bind<Access, Call, E, undefined>(
+    router,
+    authorise,
+    definition,
+    handle,
+    hooksOf(deps.subscriptions, readerOf(definition)),
+  )
 }
 
 function callOf(context: WebContext, who: Pick<Actor, 'kind' | 'id' | 'name'>): Call {
@@ -157,9 +171,9 @@ function callOf(context: WebContext, who: Pick<Actor, 'kind' | 'id' | 'name'>): 
   return { actor: { ...who, requestId, ip }, lang: langOfRequest(context), context }
 }
 
-/** Which apps the request is about. An unknown app and one outside the scope look the same. */
+/** The apps of the request. An unknown app and one outside the scope return the same error. */
 async function selectApps(
-  s: Subscriptions,
+  subscriptions: Subscriptions,
   context: WebContext,
   access: Access,
   admin: AdminDoc,
@@ -168,11 +182,13 @@ async function selectApps(
   const given = context.query.app_key
   if (given === undefined || given === '') {
     if (access.app === 'required') throw new ProblemError('app_key_missing')
-    const live = await liveAppKeys(s.c)
+    const live = await liveAppKeys(subscriptions.collections)
     return { appKey: '', appKeys: live.filter(key => covers(admin, key)) }
   }
   const known = typeof given === 'string' && covers(admin, given)
-  const app = known ? await s.memory.apps.get(given, () => findApp(s.c, given)) : undefined
+  const app = known
+    ? await subscriptions.memory.apps.get(given, () => findApp(subscriptions.collections, given))
+    : undefined
   if (!app) throw new ProblemError('app_key_unknown')
   return { appKey: app.app_key, appKeys: [app.app_key] }
 }

@@ -1,9 +1,9 @@
-/** CSV answers, streamed. */
+/** Streamed CSV responses. */
 import { Readable } from 'node:stream'
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import { BOM } from '../../rules/csv.ts'
 
-/** Answers with a file of these lines. */
+/** Sends a file of these lines. */
 export function sendCsv(context: WebContext, name: string, lines: AsyncIterable<string>): void {
   context.type = 'text/csv; charset=utf-8'
   context.set('Content-Disposition', `attachment; filename="${name}.csv"`)

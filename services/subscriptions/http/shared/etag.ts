@@ -1,10 +1,10 @@
-/** Entity tags: the same answer again is 304 without a body. */
+/** Entity tags: an unchanged response is a 304 without a body. */
 import { createHash } from 'node:crypto'
 import type { WebContext } from '../../../platform/http/web-app.ts'
 
 /**
- * Sets the tag of an answer; true when the caller has it already, and then the 304 is set. Koa's own check gives up on
- * `Cache-Control: no-cache`, which fetch adds to every conditional request.
+ * Sets the tag of a response; true when the caller has this version, and then the status is 304. Koa's own check does
+ * not apply with `Cache-Control: no-cache`, which fetch adds to every conditional request.
  */
 export function isUnchanged(context: WebContext, text: string): boolean {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`

@@ -45,7 +45,7 @@ describe('a form', () => {
       [],
     ],
     ['of a hundred parts', `${part(PLAIN).repeat(99)}${part(FILE, 'x')}--b--`, ['x']],
-    ['of a file that is said to be binary', `${part(`${FILE}\r\nContent-Transfer-Encoding: binary`, 'x')}--b--`, ['x']],
+    ['of a file with binary encoding', `${part(`${FILE}\r\nContent-Transfer-Encoding: binary`, 'x')}--b--`, ['x']],
   ])('%s', async (_, body, files) => {
     expect(await read(body)).toEqual(files)
   })
@@ -55,7 +55,7 @@ describe('a form', () => {
     ['of 400,000 empty fields', `${part(PLAIN).repeat(400_000)}--b--`, 'more than 100 fields'],
     ['of a hundred and one', `${part(PLAIN).repeat(101)}--b--`, 'more than 100 fields'],
     ['that is cut in its content', part(FILE, 'x').trimEnd(), 'boundary is missing'],
-    ['that is cut behind a delimiter', `${part(FILE, 'x')}--b`, 'no valid headers'],
+    ['that is cut after a delimiter', `${part(FILE, 'x')}--b`, 'no valid headers'],
     ['with another boundary', `${part(FILE, 'x')}--b--`.replaceAll('--b', '--c'), 'boundary is missing'],
     ['with a longer boundary', `${part(FILE, 'x')}--b--`.replaceAll('--b', '--bc'), 'no valid headers'],
     ['with headers without end', `--b\r\n${'a: b\r\n'.repeat(1_000_000)}`, 'no valid headers'],

@@ -7,18 +7,18 @@ import { type Collections, openCollections } from '../../store/collections.ts'
 import { createRates, type Rates } from './rate-limits.ts'
 
 const LIMITS = { ADMIN_REQUESTS_PER_MINUTE: 40, SERVER_REQUESTS_PER_MINUTE: 1, OFREP_REQUESTS_PER_MINUTE: 20 }
-let c: Collections
+let collections: Collections
 let clock: TestClock
-// One for each test: the processes of the one before may still tell their counts.
+// One per test: processes of the test before may still synchronise their counts.
 beforeEach(async () => {
-  c = openCollections((await databaseForThisTest()).db)
+  collections = openCollections((await databaseForThisTest()).db)
   clock = testClock()
   clock.advance(12_000)
 })
 
-const process = () => createRates({ c, clock }, LIMITS)
+const process = () => createRates({ collections, clock }, LIMITS)
 
-/** Calls until it is refused, at most so often; gives the number of calls that went through. */
+/** Calls until a refusal, at most so often; returns the number of accepted calls. */
 function callUpTo(times: number, rates: Rates, name: keyof Rates, caller: string): number {
   for (let n = 0; n < times; n++) {
     try {
@@ -51,9 +51,9 @@ test('two processes share the limit of a busy caller, and what one used up the o
   const [one, two, three] = [process(), process(), process()]
   expect(callUpTo(30, one, 'admin', 'token')).toBe(30)
   expect(callUpTo(5, two, 'admin', 'token')).toBe(5)
-  await until(async () => (await c.rateWindows.findOne())?.requests === 35)
+  await until(async () => (await collections.rateWindows.findOne())?.requests === 35)
   expect(callUpTo(4, three, 'admin', 'token')).toBe(4) // it has heard nothing yet
-  await until(async () => (await c.rateWindows.findOne())?.requests === 39)
+  await until(async () => (await collections.rateWindows.findOne())?.requests === 39)
   let more = 0
   await until(() => {
     const passed = callUpTo(1, three, 'admin', 'token')
@@ -68,25 +68,25 @@ test('nothing stored names a caller, and callers that are not busy are not store
   const rates = process()
   for (let n = 0; n < 50; n++) callUpTo(3, rates, 'admin', `at_${n}`)
   callUpTo(4, rates, 'admin', 'at_secret')
-  await until(async () => (await c.rateWindows.countDocuments()) > 0)
-  const stored = await c.rateWindows.find().toArray()
+  await until(async () => (await collections.rateWindows.countDocuments()) > 0)
+  const stored = await collections.rateWindows.find().toArray()
   expect(stored).toEqual([
     { _id: expect.stringMatching(/^[\w-]{43}$/), requests: 4, exp: new Date('2026-11-21T10:02:00Z') },
   ])
 })
 
-test('while the database is away each process counts for itself, and tells the rest later', async () => {
+test('while the database is unavailable each process counts for itself and synchronises later', async () => {
   let away = true
-  const late = new Proxy(c, {
+  const late = new Proxy(collections, {
     get: (target, name) => {
       if (name === 'rateWindows' && away) throw new Error('away')
       return Reflect.get(target, name)
     },
   })
-  const rates = createRates({ c: late, clock }, LIMITS)
+  const rates = createRates({ collections: late, clock }, LIMITS)
   expect(callUpTo(19, rates, 'ofrep', 'x')).toBe(19)
   away = false
   expect(callUpTo(5, rates, 'ofrep', 'x')).toBe(1)
-  await until(async () => (await c.rateWindows.findOne())?.requests === 20)
+  await until(async () => (await collections.rateWindows.findOne())?.requests === 20)
   expect(callUpTo(1, rates, 'ofrep', 'x')).toBe(0)
 })

@@ -1,4 +1,7 @@
-/** Request rates: windows of a minute per caller, counted in the process at once and over all processes a second later. */
+/**
+ * Request rates: windows of one minute per caller, counted in the process immediately and synchronised over all
+ * processes a second later.
+ */
 
 import { ProblemError } from '../../../platform/problems.ts'
 import type { Config } from '../../../platform/process/config.ts'
@@ -16,68 +19,71 @@ export interface Rates {
   login: Rate
 }
 
-/** Logins per minute and address, right ones included: a hash costs 20 ms of CPU. */
+/** Logins per minute and address, including successful ones: a hash costs 20 ms of CPU. */
 const LOGINS_PER_MINUTE = 30
 const WINDOW_MS = 60_000
-/** The other processes hear of a busy caller so often, in milliseconds. */
-const TELL_MS = 1_000
-/** They hear of those that used up this part of their limit here: most callers never do, and nobody can fill the database. */
-const BUSY = 0.1
+/** Interval at which counts are shared with other processes, in milliseconds. */
+const SYNC_MS = 1_000
+/**
+ * Only callers that used up this share of their limit here are synchronised: most never do, and no client can fill the
+ * database.
+ */
+const SYNC_SHARE = 0.1
 
-/** What one caller did in this minute. */
+/** Requests of one caller in the current minute. */
 interface Window {
-  /** Over all processes, as far as this one knows: its own part is in it. */
+  /** Over all processes at the last synchronisation, including this one. */
   known: number
-  /** Counted here, and not told yet. */
-  untold: number
-  /** From so many on the others hear of it. */
+  /** Counted here since the last synchronisation. */
+  unsynced: number
+  /** Number of requests from which the window is synchronised. */
   busy: number
   end: number
 }
 
-/** Fresh counters of one process. While the database is away each process counts for itself. */
+/** Counters of one process. While the database is unavailable, each process counts for itself. */
 export function createRates(
-  s: Pick<Subscriptions, 'c' | 'clock'>,
+  context: Pick<Subscriptions, 'collections' | 'clock'>,
   config: Pick<Config, 'ADMIN_REQUESTS_PER_MINUTE' | 'SERVER_REQUESTS_PER_MINUTE' | 'OFREP_REQUESTS_PER_MINUTE'>,
 ): Rates {
   const windows = new Map<string, Window>()
-  let telling = false
-  const tell = async () => {
-    const now = s.clock.now().getTime()
+  let syncScheduled = false
+  const sync = async () => {
+    const now = context.clock.now().getTime()
     for (const [key, { end }] of windows) if (end <= now) windows.delete(key)
-    const told = [...windows]
-      .filter(([, { known, untold, busy }]) => untold > 0 && known + untold >= busy)
-      .map(([key, window]) => ({ key, window, requests: window.untold, exp: new Date(window.end + WINDOW_MS) }))
-    if (told.length === 0) return
-    const sums = await addRequests(s.c, told)
-    told.forEach(({ window, requests }, index) => {
-      window.untold -= requests
+    const pending = [...windows]
+      .filter(([, { known, unsynced, busy }]) => unsynced > 0 && known + unsynced >= busy)
+      .map(([key, window]) => ({ key, window, requests: window.unsynced, exp: new Date(window.end + WINDOW_MS) }))
+    if (pending.length === 0) return
+    const sums = await addRequests(context.collections, pending)
+    pending.forEach(({ window, requests }, index) => {
+      window.unsynced -= requests
       window.known = sums[index] ?? window.known + requests
     })
   }
-  const tellSoon = () => {
-    if (telling) return
-    telling = true
+  const scheduleSync = () => {
+    if (syncScheduled) return
+    syncScheduled = true
     const run = () =>
-      tell()
-        .catch(() => undefined) // told with what comes next
+      sync()
+        .catch(() => undefined) // sent with the next synchronisation
         .finally(() => {
-          telling = false
+          syncScheduled = false
         })
-    setTimeout(run, TELL_MS).unref()
+    setTimeout(run, SYNC_MS).unref()
   }
   const perMinute =
     (name: string, points: number): Rate =>
     caller => {
-      const now = s.clock.now().getTime()
+      const now = context.clock.now().getTime()
       const end = now - (now % WINDOW_MS) + WINDOW_MS
       const key = `${name} ${end} ${caller}`
-      const window = windows.get(key) ?? { known: 0, untold: 0, busy: Math.ceil(points * BUSY), end }
-      if (window.known + window.untold >= points)
+      const window = windows.get(key) ?? { known: 0, unsynced: 0, busy: Math.ceil(points * SYNC_SHARE), end }
+      if (window.known + window.unsynced >= points)
         throw new ProblemError('rate_limited', undefined, { retryAfter: Math.ceil((end - now) / 1000) })
-      window.untold++
+      window.unsynced++
       windows.set(key, window)
-      tellSoon()
+      scheduleSync()
     }
   return {
     admin: perMinute('admin', config.ADMIN_REQUESTS_PER_MINUTE),

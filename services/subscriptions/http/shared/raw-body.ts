@@ -3,10 +3,11 @@
 import { readBytes } from '../../../platform/http/json-body.ts'
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
-import { fault } from '../../rules/field-errors.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
+import { fieldError } from '../../rules/field-errors.ts'
 import { filesOfForm, parameterOf } from './multipart-form.ts'
 
-/** What browsers and programs call a table; on Windows with Excel a .csv file is "ms-excel". */
+/** Content types that browsers and programs use for tables; Windows with Excel sends "ms-excel" for .csv. */
 const TABLES = [
   ...['text/csv', 'text/plain', 'text/tab-separated-values', 'application/csv', 'application/octet-stream'],
   ...['application/vnd.ms-excel', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
@@ -15,7 +16,7 @@ const TABLES = [
 /** An uploaded file. */
 export interface UploadedFile {
   bytes: Buffer
-  /** Of its Content-Type; empty when that names none. */
+  /** From its Content-Type; empty when missing. */
   charset: string
 }
 
@@ -25,11 +26,7 @@ export interface UploadedFile {
  */
 export async function readFile(context: WebContext, limits: Parameters<typeof readBytes>[1]): Promise<UploadedFile> {
   const isForm = context.is('multipart/form-data')
-  if (!isForm && !context.is(...TABLES))
-    throw new ProblemError(
-      'unsupported_media_type',
-      'Send the file as text/csv, or as the file of multipart/form-data.',
-    )
+  if (!isForm && !context.is(...TABLES)) throw new ProblemError('unsupported_media_type', sentence('detail.file_type'))
   const bytes = await readBytes(context, limits)
   return isForm ? fileOfForm(bytes, context.get('content-type')) : { bytes, charset: context.request.charset }
 }
@@ -37,6 +34,6 @@ export async function readFile(context: WebContext, limits: Parameters<typeof re
 async function fileOfForm(body: Buffer, type: string): Promise<UploadedFile> {
   const [file, ...others] = await filesOfForm(body, type)
   if (!file || others.length > 0)
-    throw new ProblemError('validation_failed', undefined, { faults: [fault('file', 'required')] })
+    throw new ProblemError('validation_failed', undefined, { errors: [fieldError('file', 'required')] })
   return { bytes: file.bytes, charset: parameterOf(file.type, 'charset') }
 }

@@ -1,4 +1,4 @@
-/** The page that a request asks for. */
+/** The requested page of a list. */
 import { ProblemError } from '../../../platform/problems.ts'
 import { MAX_OFFSET, type Page, pageOf } from '../../rules/paging.ts'
 

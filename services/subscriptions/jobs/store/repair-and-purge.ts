@@ -1,20 +1,20 @@
-/** Counts everything anew: what the nightly repair compares the running figures with. The only aggregations there are. */
+/** Full recounts, which the nightly repair compares with the running counters. The only aggregations of this module. */
 
 import { addCount } from '../../counters/store/counters.ts'
 import { STATUS } from '../../rules/period.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { CounterDoc } from '../../store/documents.ts'
 
-/** Sets the running figures of an app to what the records say. */
-export async function repairCounters(c: Collections, appKey: string): Promise<void> {
+/** Sets the running counters of an app from its records. */
+export async function repairCounters(collections: Collections, appKey: string): Promise<void> {
   const [total, active, groups, paying] = await Promise.all([
-    c.users.countDocuments({ app_key: appKey }),
-    c.users.countDocuments({ app_key: appKey, status: '1' }),
-    groupSubscriptions(c, appKey),
-    countPaying(c, appKey),
+    collections.users.countDocuments({ app_key: appKey }),
+    collections.users.countDocuments({ app_key: appKey, status: '1' }),
+    groupSubscriptions(collections, appKey),
+    countPaying(collections, appKey),
   ])
   const truth = { users_total: total, users_active: active, users_paying: paying, ...sumUp(groups) }
-  await c.counters.updateOne({ _id: appKey }, { $set: truth }, { upsert: true })
+  await collections.counters.updateOne({ _id: appKey }, { $set: truth }, { upsert: true })
 }
 
 interface Group {
@@ -25,11 +25,11 @@ interface Group {
   mrr: number
 }
 
-function groupSubscriptions(c: Collections, appKey: string): Promise<Group[]> {
+function groupSubscriptions(collections: Collections, appKey: string): Promise<Group[]> {
   const timed = { $and: [{ $ne: ['$end', 0] }, { $gt: ['$plan.duration', 0] }] }
-  // A half goes up as in the running figures; $round would take it to the even number.
+  // Rounds halves up, as the running counters do; $round would round to even.
   const monthly = { $floor: { $add: [{ $divide: [{ $multiply: ['$paid_cents', 3000] }, '$plan.duration'] }, 0.5] } }
-  return c.subscriptions
+  return collections.subscriptions
     .aggregate<Group>(
       [
         { $match: { app_key: appKey } },
@@ -48,8 +48,8 @@ function groupSubscriptions(c: Collections, appKey: string): Promise<Group[]> {
     .toArray()
 }
 
-async function countPaying(c: Collections, appKey: string): Promise<number> {
-  const [result] = await c.subscriptions
+async function countPaying(collections: Collections, appKey: string): Promise<number> {
+  const [result] = await collections.subscriptions
     .aggregate<{ n: number }>(
       [{ $match: { app_key: appKey, status: STATUS.active } }, { $group: { _id: '$user_id' } }, { $count: 'n' }],
       { allowDiskUse: true },
@@ -79,21 +79,21 @@ function sumUp(groups: readonly Group[]): Omit<CounterDoc, '_id' | 'users_total'
   }
 }
 
-/** Sets the figures of a day to what the records say; log-ins cannot be counted afterwards and stay. */
+/** Sets the counters of a day from the records, except logins, which cannot be recounted. */
 export async function repairDay(
-  c: Collections,
+  collections: Collections,
   appKey: string,
   { day, from, to }: { day: string; from: Date; to: Date },
 ): Promise<void> {
-  const within = { $gte: from, $lt: to }
+  const period = { $gte: from, $lt: to }
   const seconds = { $gte: Math.floor(from.getTime() / 1000), $lt: Math.floor(to.getTime() / 1000) }
   const [new_users, ended, rows] = await Promise.all([
-    c.users.countDocuments({ app_key: appKey, created_at: within }),
-    c.subscriptions.countDocuments({ app_key: appKey, ended_at: seconds }),
-    c.payments.find({ app_key: appKey, created_at: within }, { projection: LEDGER }).toArray(),
+    collections.users.countDocuments({ app_key: appKey, created_at: period }),
+    collections.subscriptions.countDocuments({ app_key: appKey, ended_at: seconds }),
+    collections.payments.find({ app_key: appKey, created_at: period }, { projection: LEDGER }).toArray(),
   ])
   const count = (test: (row: (typeof rows)[number]) => boolean) => rows.filter(test).length
-  const figures = {
+  const counts = {
     new_users,
     ended,
     new_subs: count(row => row.new_period === 'first'),
@@ -101,48 +101,48 @@ export async function repairDay(
     refunds: count(row => row.kind === 'refund'),
     revenue_cents: rows.reduce((sum, row) => sum + row.amount_cents, 0),
   }
-  await c.days.updateOne(
+  await collections.days.updateOne(
     { _id: `${appKey}/${day}` },
-    { $set: figures, $setOnInsert: { app_key: appKey, day, login_users: 0 } },
+    { $set: counts, $setOnInsert: { app_key: appKey, day, login_users: 0 } },
     { upsert: true },
   )
 }
 
 const LEDGER = { new_period: 1, kind: 1, amount_cents: 1 } as const
 
-/** Writes once how many timed subscriptions a day began with. */
-export async function writeOpening(c: Collections, appKey: string, day: string): Promise<void> {
-  const counters = await c.counters.findOne({ _id: appKey })
+/** Stores once how many timed subscriptions existed at the start of a day. */
+export async function writeOpening(collections: Collections, appKey: string, day: string): Promise<void> {
+  const counters = await collections.counters.findOne({ _id: appKey })
   const opening_timed = (counters?.subs_active ?? 0) - (counters?.subs_permanent ?? 0)
   const _id = `${appKey}/${day}`
-  await c.days.updateOne({ _id }, { $setOnInsert: { app_key: appKey, day } }, { upsert: true })
-  await c.days.updateOne({ _id, opening_timed: { $exists: false } }, { $set: { opening_timed } })
+  await collections.days.updateOne({ _id }, { $setOnInsert: { app_key: appKey, day } }, { upsert: true })
+  await collections.days.updateOne({ _id, opening_timed: { $exists: false } }, { $set: { opening_timed } })
 }
 
 /**
- * Removes what an app had. Its tombstone stays, which keeps the key from being used again, and so does who did what to
- * which record; what the records held goes from the log as well.
+ * Removes the data of an app. Its tombstone stays, which reserves the key, and so does the audit log without the
+ * contents of records.
  */
-export async function purgeApp(c: Collections, appKey: string): Promise<void> {
+export async function purgeApp(collections: Collections, appKey: string): Promise<void> {
   const match = { app_key: appKey }
   for (const collection of [
-    c.users,
-    c.plans,
-    c.subscriptions,
-    c.payments,
-    c.orders,
-    c.paymentEvents,
-    c.switches,
-    c.revisions,
-    c.credentials,
-    c.channels,
-    c.webhooks,
-    c.webhookEvents,
-    c.days,
-    c.reminders,
+    collections.users,
+    collections.plans,
+    collections.subscriptions,
+    collections.payments,
+    collections.orders,
+    collections.paymentEvents,
+    collections.switches,
+    collections.revisions,
+    collections.credentials,
+    collections.channels,
+    collections.webhooks,
+    collections.webhookEvents,
+    collections.days,
+    collections.reminders,
   ])
-    await (collection as typeof c.users).deleteMany(match)
-  await c.counters.deleteOne({ _id: appKey })
-  const told = { $or: [{ changes: { $ne: {} } }, { reason: { $exists: true } }] }
-  await c.audit.updateMany({ ...match, ...told }, { $set: { changes: {} }, $unset: { reason: '' } })
+    await (collection as typeof collections.users).deleteMany(match)
+  await collections.counters.deleteOne({ _id: appKey })
+  const withDetails = { $or: [{ changes: { $ne: {} } }, { reason: { $exists: true } }] }
+  await collections.audit.updateMany({ ...match, ...withDetails }, { $set: { changes: {} }, $unset: { reason: '' } })
 }

@@ -1,16 +1,17 @@
-/** The Kubernetes resources that own records of this half. */
+/** The Kubernetes resources that own records of this module. */
 import type Router from '@koa/router'
-import { listResourcesOperation } from '../../http/admin-contract.ts'
+import { resourceStateFields } from '../../../platform/managed/http/resource-state-fields.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { may } from '../../people/rules/admin-rights.ts'
 import { managedRecords } from '../managed-records.ts'
+import { listResourcesOperation } from './resources-contract.ts'
 
-/** Puts the operation on the router. */
+/** Mounts `GET /resource`. */
 export function mountResources(router: Router, deps: HttpDeps): void {
-  const { s } = deps
+  const { subscriptions } = deps
   bindAdmin(router, deps, listResourcesOperation, async (_, { admin, appKey, appKeys }) => {
     const everything = appKey === '' && may(admin, 'super')
-    const { records, complete } = await managedRecords(s, everything ? undefined : appKeys)
+    const { records, complete } = await managedRecords(subscriptions, everything ? undefined : appKeys)
     return {
       resources: records.map(({ resource, record: { id, appKey: app_key, name }, state }) => ({
         kind: resource.kind,
@@ -19,7 +20,9 @@ export function mountResources(router: Router, deps: HttpDeps): void {
         app_key,
         record_id: String(id),
         record_name: name,
-        state: state ? { ...state, observed_at: String(Math.floor(state.observed_at.getTime() / 1000)) } : null,
+        state: state
+          ? { ...resourceStateFields(state), observed_at: String(Math.floor(state.observed_at.getTime() / 1000)) }
+          : null,
       })),
       has_more: !complete,
     }

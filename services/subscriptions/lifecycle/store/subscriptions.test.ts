@@ -13,15 +13,15 @@ import { listSubscriptions, type SubscriptionFilter, subscriptionQuery } from '.
 const NOW = 1_800_000_000
 const ROWS = 400
 let mongo: TestDatabase
-let c: Collections
+let collections: Collections
 let all: SubscriptionDoc[]
 
 beforeAll(async () => {
   mongo = await freshDatabase()
   await ensureIndexes(mongo.db, subscriptionCollections)
-  c = openCollections(mongo.db)
+  collections = openCollections(mongo.db)
   all = Array.from({ length: ROWS }, (_, i) => row(i + 1))
-  await c.subscriptions.insertMany(all)
+  await collections.subscriptions.insertMany(all)
 })
 afterAll(() => mongo.stop())
 
@@ -100,11 +100,11 @@ test(`${filters.length} filters give all pages in order, without a record twice 
   const count = createCount()
   for (const filter of filters) {
     const wanted = expected(filter)
-    const query = await subscriptionQuery(c, 'demo', filter, NOW)
+    const query = await subscriptionQuery(collections, 'demo', filter, NOW)
     const pages: number[] = []
     for (let number = 1; number === 1 || pages.length < wanted.length; number++) {
       const page = { number, size: 30, offset: (number - 1) * 30 }
-      const found = await listSubscriptions(c, count, new Date(NOW * 1000), { query, key: 'k', page })
+      const found = await listSubscriptions(collections, count, new Date(NOW * 1000), { query, key: 'k', page })
       expect([filter, found.total]).toEqual([filter, wanted.length])
       if (found.items.length === 0) break
       pages.push(...found.items.map(({ _id }) => _id))
@@ -114,7 +114,7 @@ test(`${filters.length} filters give all pages in order, without a record twice 
     let after: Position | undefined
     do {
       const page = { number: 1, size: 7, offset: 0, after }
-      const found = await listSubscriptions(c, count, new Date(NOW * 1000), { query, key: 'k', page })
+      const found = await listSubscriptions(collections, count, new Date(NOW * 1000), { query, key: 'k', page })
       walked.push(...found.items.map(({ _id }) => _id))
       after = found.next
     } while (after)
@@ -124,13 +124,15 @@ test(`${filters.length} filters give all pages in order, without a record twice 
 
 test('pages are walked along an index that has every key in order: skipped records are never read', async () => {
   for (const filter of [{}, { status: STATUS.active }, { planId: 2 }, { method: 'alipay' }, { autoRenew: true }]) {
-    const { filter: query, walk } = await subscriptionQuery(c, 'demo', filter, NOW)
-    const cursor = c.subscriptions.find(query).hint(walk ?? {})
+    const { filter: query, walk } = await subscriptionQuery(collections, 'demo', filter, NOW)
+    const cursor = collections.subscriptions.find(query).hint(walk ?? {})
     const plan = await cursor.sort({ created_at: -1, _id: -1 }).skip(40).limit(10).explain('executionStats')
     const { totalDocsExamined, nReturned } = plan.executionStats
     expect([filter, totalDocsExamined, nReturned]).toEqual([filter, 10, 10])
     const after = { at: new Date((NOW - 20) * 1000), id: 205 }
-    const deep = c.subscriptions.find({ $and: [query, afterPosition<SubscriptionDoc>(after)] }).hint(walk ?? {})
+    const deep = collections.subscriptions
+      .find({ $and: [query, afterPosition<SubscriptionDoc>(after)] })
+      .hint(walk ?? {})
     const { executionStats } = await deep.sort({ created_at: -1, _id: -1 }).limit(10).explain('executionStats')
     // At most the ten records of that very moment are read in vain.
     expect(executionStats.nReturned).toBe(10)

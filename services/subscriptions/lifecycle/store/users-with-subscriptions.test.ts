@@ -1,4 +1,4 @@
-/** Users and what they hold: many questions in one, and nobody gets the answer of another. */
+/** Users with their subscriptions: batched queries never mix up callers. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts'
 import { ensureIndexes } from '../../../platform/database/mongo.ts'
@@ -10,17 +10,19 @@ import { createFindHolders, type FindHolders } from './users-with-subscriptions.
 const AT = new Date('2026-11-21T10:00:00Z')
 const USERS = 200
 let mongo: TestDatabase
-let c: Collections
+let collections: Collections
 let find: FindHolders
 
 beforeAll(async () => {
   mongo = await freshDatabase()
   await ensureIndexes(mongo.db, subscriptionCollections)
-  c = openCollections(mongo.db)
-  find = createFindHolders(c)
+  collections = openCollections(mongo.db)
+  find = createFindHolders(collections)
   const numbers = Array.from({ length: USERS }, (_, i) => i + 1)
-  await c.users.insertMany(numbers.map(userOf))
-  await c.subscriptions.insertMany(numbers.flatMap(n => [subscriptionOf(n, STATUS.active), subscriptionOf(-n, 2)]))
+  await collections.users.insertMany(numbers.map(userOf))
+  await collections.subscriptions.insertMany(
+    numbers.flatMap(n => [subscriptionOf(n, STATUS.active), subscriptionOf(-n, 2)]),
+  )
 })
 afterAll(() => mongo.stop())
 
@@ -72,9 +74,9 @@ function subscriptionOf(n: number, status: SubscriptionDoc['status']): Subscript
   }
 }
 
-const ids = async (...asked: Parameters<FindHolders>) => (await find(...asked)).map(({ _id }) => _id).toSorted()
+const ids = async (...queried: Parameters<FindHolders>) => (await find(...queried)).map(({ _id }) => _id).toSorted()
 
-test('a user comes with his active records and no other fields than access needs', async () => {
+test('a user is returned with the active records and only the fields that access needs', async () => {
   const [holder, ...others] = await find('demo', { openid: 'o-4-1' })
   expect(others).toEqual([])
   expect(holder).toEqual({
@@ -91,7 +93,7 @@ test.each<[string, Parameters<FindHolders>, number[]]>([
   ['an id', ['demo', { user_id: 4 }], [4]],
   ['an id beside an identity that names another: the id counts', ['demo', { user_id: 4, openid: 'o-4-1' }], [4]],
   ['an id of another app', ['demo', { user_id: 7 }], []],
-  ['an id that nobody has', ['demo', { user_id: 4_242 }], []],
+  ['an unknown id', ['demo', { user_id: 4_242 }], []],
   ['an openid that another app has as well', ['demo', { openid: 'o-4-0' }], [4]],
   ['the same openid there', ['other', { openid: 'o-4-0' }], [7]],
   ['a unionid of two', ['demo', { unionid: 'u-4' }], [4, 5]],
@@ -99,8 +101,8 @@ test.each<[string, Parameters<FindHolders>, number[]]>([
   ['identities of two users', ['demo', { openid: 'o-4-1', huawei_openid: 'h-6' }], [5, 6]],
   ['one that is known and one that is not', ['demo', { openid: 'o-4-1', huawei_openid: 'h-x' }], [5]],
   ['nothing', ['demo', {}], []],
-])('%s', async (_, asked, expected) => {
-  expect(await ids(...asked)).toEqual(expected)
+])('%s', async (_, queried, expected) => {
+  expect(await ids(...queried)).toEqual(expected)
 })
 
 test('questions at the same time share few commands, and each gets its own answer', async () => {
@@ -112,16 +114,16 @@ test('questions at the same time share few commands, and each gets its own answe
   await mongo.db.command({ profile: 0 })
   expect(answers.map(found => found.map(({ _id }) => _id))).toEqual(numbers.map(n => (n > USERS ? [] : [n])))
   expect(answers.flat().map(({ held }) => held.length)).toEqual(answers.flat().map(() => 1))
-  const asked = await mongo.db.collection('system.profile').countDocuments({ 'command.aggregate': 'sub_users' })
-  expect(asked).toBeGreaterThan(0)
-  expect(asked).toBeLessThan(numbers.length / 10)
+  const queried = await mongo.db.collection('system.profile').countDocuments({ 'command.aggregate': 'sub_users' })
+  expect(queried).toBeGreaterThan(0)
+  expect(queried).toBeLessThan(numbers.length / 10)
 })
 
 test('an answer is never older than its request, whatever is under way', async () => {
   for (let n = 1; n <= 20; n++) {
     const others = Array.from({ length: 10 }, (_, i) => find('demo', { huawei_openid: `h-${i + 1}` }))
     const _id = 1_000 + n
-    await c.users.insertOne({ ...userOf(4), _id, openid: `o-new-${n}`, huawei_openid: `h-new-${n}` })
+    await collections.users.insertOne({ ...userOf(4), _id, openid: `o-new-${n}`, huawei_openid: `h-new-${n}` })
     expect(await ids('demo', { huawei_openid: `h-new-${n}` })).toEqual([_id])
     await Promise.all(others)
   }
@@ -131,6 +133,6 @@ test('when the database is away every caller hears of it', async () => {
   const away = await freshDatabase()
   const broken = createFindHolders(openCollections(away.db))
   await away.stop()
-  const asked = [broken('demo', { user_id: 1 }), broken('demo', { openid: 'o' }), broken('other', { user_id: 2 })]
-  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  const queried = [broken('demo', { user_id: 1 }), broken('demo', { openid: 'o' }), broken('other', { user_id: 2 })]
+  expect((await Promise.allSettled(queried)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
 })

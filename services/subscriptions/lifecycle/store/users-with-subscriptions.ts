@@ -1,11 +1,11 @@
-/** Users together with what they hold: one question to the database, for the busiest request of all. */
+/** Users together with their subscriptions: one query, for the most frequent request. */
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import { IDENTITIES, type Identities } from '../../rules/end-user.ts'
 import { STATUS } from '../../rules/period.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../store/documents.ts'
 
-/** A user, as far as access depends on it, with his active records, lapsed or not. */
+/** A user, as far as access depends on it, with their active records, lapsed or not. */
 export interface Holder extends Pick<EndUserDoc, '_id' | 'status' | (typeof IDENTITIES)[number]> {
   held: Pick<SubscriptionDoc, '_id' | 'status' | 'end' | 'lapse_at' | 'plan'>[]
 }
@@ -25,17 +25,17 @@ interface Name {
 
 const SHOWN = { _id: 1, status: 1, end: 1, lapse_at: 1, plan: 1 }
 const KNOWN = { _id: 1, status: 1, ...Object.fromEntries(IDENTITIES.map(name => [name, 1])) }
-/** Questions under way at once, and names in each. */
+/** Parallel queries, and names in each. */
 const FLIGHTS = 2
 const MOST = 64
 
 /**
- * Callers that wait at the same time share a question; one that is under way takes nobody in, so no answer is older
- * than its request. A name on its own costs as much as ten in one question, nearly all of it on the way.
+ * Callers that wait at the same time share a query; a query under way accepts no more callers, so no result is older
+ * than its request. A query for one name costs nearly as much as one for ten, mostly for the round trip.
  */
-export function createFindHolders(c: Collections): FindHolders {
+export function createFindHolders(collections: Collections): FindHolders {
   const find = createGroupCommit<Name, readonly Holder[]>({
-    write: names => findAll(c, names),
+    write: names => findAll(collections, names),
     sizeOf: () => 1,
     most: MOST,
     mostBytes: MOST,
@@ -52,28 +52,28 @@ export function createFindHolders(c: Collections): FindHolders {
   }
 }
 
-/** The users of each name, in the order of the names: one question for each app and field. */
-async function findAll(c: Collections, names: readonly Name[]): Promise<readonly Holder[][]> {
+/** The users of each name, in the order of the names: one query per app and field. */
+async function findAll(collections: Collections, names: readonly Name[]): Promise<readonly Holder[][]> {
   const questions = Map.groupBy(names, ({ appKey, field }) => `${field} ${appKey}`)
-  const answers = await Promise.all([...questions.values()].map(group => ask(c, group)))
+  const answers = await Promise.all([...questions.values()].map(group => findByNames(collections, group)))
   const found = new Map(answers.flat())
   return names.map(name => found.get(name) ?? [])
 }
 
 /** The users of names that share app and field. */
-async function ask(c: Collections, names: readonly Name[]): Promise<[Name, Holder[]][]> {
+async function findByNames(collections: Collections, names: readonly Name[]): Promise<[Name, Holder[]][]> {
   const [first] = names
   if (!first) return []
   const { appKey, field } = first
   const values = [...new Set(names.map(({ value }) => value))]
   const active = { $match: { app_key: appKey, status: STATUS.active } }
-  const holders = await c.users
+  const holders = await collections.users
     .aggregate<Holder>([
       { $match: { app_key: appKey, [field]: { $in: values } } },
       { $project: KNOWN },
       {
         $lookup: {
-          from: c.subscriptions.collectionName,
+          from: collections.subscriptions.collectionName,
           localField: '_id',
           foreignField: 'user_id',
           pipeline: [active, { $project: SHOWN }],

@@ -2,7 +2,7 @@
 import { createVerify } from 'node:crypto'
 import { type CheckedNotice, centsOf, type Notice, NoticeRefused } from './notice.ts'
 
-/** What Alipay and we have agreed on. */
+/** Credentials agreed with Alipay. */
 export interface AlipaySettings {
   app_id: string
   seller_id: string
@@ -10,18 +10,21 @@ export interface AlipaySettings {
   alipay_public_key: string
 }
 
-/** Alipay's times are in UTC+8 without saying so. */
+/** Alipay's times are in UTC+8 without an offset. */
 const ALIPAY_OFFSET = '+08:00'
 
-/** Most fields of a notice; real ones have some thirty. 131,000 took 240 ms before the signature could be looked at. */
+/**
+ * Largest number of fields of a notice; real ones have some thirty. Parsing 131,000 took 240 ms before the signature
+ * check.
+ */
 const MAX_FIELDS = 200
 
-/** Checks the raw form. Throws {@link NoticeRefused}. */
+/** Verifies the raw form. Throws {@link NoticeRefused}. */
 export function checkAlipay(settings: AlipaySettings, rawBody: string): CheckedNotice {
   if (rawBody.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) throw new NoticeRefused('malformed', 'too many fields')
   const fields = new URLSearchParams(rawBody)
   const field = (name: string) => fields.get(name) ?? ''
-  // The signature covers every value, but only the first of a name would be read.
+  // The signature covers all values of a name, but only the first would be read.
   if (new Set(fields.keys()).size !== fields.size) throw new NoticeRefused('malformed', 'a field is repeated')
   if (field('sign_type') !== 'RSA2') throw new NoticeRefused('forged', 'sign_type is not RSA2')
   const verifier = createVerify('RSA-SHA256').update(signedText(fields))
@@ -33,7 +36,7 @@ export function checkAlipay(settings: AlipaySettings, rawBody: string): CheckedN
   return { eventId: field('notify_id'), notice: noticeOf(field) }
 }
 
-/** Sorted `name=value` pairs of every field that has a value, without the signature itself. */
+/** Sorted `name=value` pairs of all non-empty fields except the signature. */
 export function signedText(fields: URLSearchParams): string {
   return [...fields]
     .filter(([name, value]) => name !== 'sign' && name !== 'sign_type' && value !== '')

@@ -39,7 +39,7 @@ const expired = certify({
 
 test.each<[string, [Certified, ...Certified[]]]>([
   ['another root', [strangersLeaf, strangersIntermediate, stranger]],
-  ['our root behind the chain of another', [strangersLeaf, strangersIntermediate, root]],
+  ['our root after the chain of another', [strangersLeaf, strangersIntermediate, root]],
   ['two certificates', [leaf, root]],
   [
     'an intermediate that may not sign',

@@ -1,10 +1,10 @@
-/** Signatures of Huawei's in-app purchases: a JWS whose certificate chain leads to the Huawei root. */
+/** Signatures of Huawei's in-app purchases: a JWS whose certificate chain ends at the Huawei root. */
 import { X509Certificate } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { z } from 'zod'
 import { NoticeRefused } from './notice.ts'
 
-/** 1.3.6.1.4.1.2011.2.415.1.1 in DER: certificates without it are Huawei's, but not made for purchases. */
+/** 1.3.6.1.4.1.2011.2.415.1.1 in DER: certificates without it are Huawei's, but not for purchases. */
 const LEAF_OID = Buffer.from('060c2b060104018f5b02831f0101', 'hex')
 
 const header = z.object({ alg: z.literal('ES256'), x5c: z.array(z.string()).length(3) })
@@ -30,12 +30,14 @@ async function verified(jws: string, { publicKey }: X509Certificate): Promise<Ui
     return (await compactVerify(jws, publicKey, { algorithms: ['ES256'] })).payload
   } catch (error) {
     if (error instanceof errors.JWSInvalid) throw new NoticeRefused('malformed', 'not a compact JWS')
-    // Also a key on another curve than P-256 and a critical header field that jose does not know.
+    // Includes a key on another curve than P-256 and a critical header field that jose does not support.
     throw new NoticeRefused('forged', 'the signature does not fit')
   }
 }
 
-/** The first certificate of a chain leaf, intermediate, root, when each is signed by the next and the last is ours. */
+/**
+ * The leaf of a chain leaf, intermediate, root, when each is signed by the next and the last is the configured root.
+ */
 function trustedLeaf(chain: readonly string[], rootPem: string, now: Date): X509Certificate {
   const [leaf, intermediate, root] = chain.map(certificate)
   const trusted = new X509Certificate(rootPem)

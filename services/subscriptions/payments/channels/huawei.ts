@@ -1,4 +1,4 @@
-/** Huawei's key event notices, version 3, and the status that they make us ask for. */
+/** Huawei's key event notices, version 3, and the status query that they trigger. */
 import { createHash, createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { z } from 'zod'
@@ -6,7 +6,7 @@ import type { GuardedPost } from '../../../platform/network/guarded-fetch.ts'
 import { openJws } from './huawei-jws.ts'
 import { type CheckedNotice, NoticeRefused } from './notice.ts'
 
-/** What Huawei and we have agreed on. */
+/** Credentials agreed with Huawei. */
 export interface HuaweiSettings {
   application_id: string
   issuer_id: string
@@ -16,7 +16,7 @@ export interface HuaweiSettings {
   /** PEM of the root. */
   root_certificate: string
   api_url: string
-  /** 1: notices of the sandbox count. */
+  /** 1: sandbox notices are accepted. */
   sandbox: string
 }
 
@@ -35,7 +35,7 @@ const payload = z.object({
     .default({ environment: '', applicationId: '', purchaseToken: '', purchaseOrderId: '' }),
 })
 
-/** Checks a notice. Rejects with {@link NoticeRefused}, also for the older version 2, which is not signed like this. */
+/** Verifies a notice. Rejects with {@link NoticeRefused}, also for version 2, which is signed differently. */
 export async function checkHuawei(settings: HuaweiSettings, rawBody: string, now: Date): Promise<CheckedNotice> {
   const jws = z.object({ jwsNotification: z.string() }).safeParse(json(rawBody))
   if (!jws.success) throw new NoticeRefused('malformed', 'no jwsNotification: set the notices to version 3')
@@ -83,16 +83,19 @@ const groupStatus = z.object({
   }),
 })
 
-/** The state of a subscription as Huawei has it. */
+/** The state of a subscription at Huawei. */
 export type HuaweiStatus = z.output<typeof groupStatus>['lastSubscriptionStatus']
 
-/** Longest wait for Huawei, in milliseconds. */
+/** Timeout of a request to Huawei, in milliseconds. */
 const TIMEOUT_MS = 10_000
-/** Real answers have some kilobytes. */
+/** Largest response in bytes; real ones have some kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024
 const PATH = '/subscription/harmony/v1/application'
 
-/** Asks for the state of a subscription. Throws when Huawei does not answer, and {@link NoticeRefused} for a forged answer. */
+/**
+ * Queries the state of a subscription. Throws when Huawei does not respond, and {@link NoticeRefused} for a forged
+ * response.
+ */
 export async function queryHuawei(
   post: GuardedPost,
   settings: HuaweiSettings,
@@ -107,7 +110,7 @@ export async function queryHuawei(
   return parsed.data.lastSubscriptionStatus
 }
 
-/** Tells Huawei that the goods were delivered; without it the next renewal is not charged. */
+/** Confirms the delivery of the goods to Huawei; without it the next renewal is not charged. */
 export async function confirmHuawei(
   post: GuardedPost,
   settings: HuaweiSettings,

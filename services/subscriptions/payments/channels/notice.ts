@@ -1,4 +1,4 @@
-/** What a payment channel tells, in our words, after its signature was checked. */
+/** The notice of a payment channel in a common form, after its signature was verified. */
 
 /** One notice. Amounts are in cents. */
 export type Notice =
@@ -14,16 +14,16 @@ export type Notice =
   | { kind: 'changed'; type: string; subtype: string; purchaseToken: string; purchaseOrderId: string }
   | { kind: 'ignored'; reason: string }
 
-/** A checked notice with the channel's own number of it, by which repeats are known. */
+/** A verified notice with the channel's own number of it, which identifies repeats. */
 export interface CheckedNotice {
   eventId: string
   notice: Notice
 }
 
-/** Why a notice is refused: who sent it is not who it should be, it is too old, or it is about something else. */
+/** Why a notice is refused: invalid signature, too old, or not for this app or order. */
 export type RefusalReason = 'forged' | 'late' | 'mismatch' | 'malformed'
 
-/** A notice that is not believed. */
+/** A notice that is refused. */
 export class NoticeRefused extends Error {
   readonly reason: RefusalReason
   constructor(reason: RefusalReason, message: string) {
@@ -33,7 +33,7 @@ export class NoticeRefused extends Error {
   }
 }
 
-/** Text in yuan as cents. Throws {@link NoticeRefused} for anything else. */
+/** Text in yuan as cents. Throws {@link NoticeRefused} for invalid text. */
 export function centsOf(yuan: string): number {
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(yuan)) throw new NoticeRefused('malformed', 'not an amount')
   return Math.round(Number(yuan) * 100)

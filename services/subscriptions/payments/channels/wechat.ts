@@ -3,7 +3,7 @@ import { createDecipheriv, createVerify } from 'node:crypto'
 import { z } from 'zod'
 import { type CheckedNotice, type Notice, NoticeRefused } from './notice.ts'
 
-/** What WeChat Pay and we have agreed on. */
+/** Credentials agreed with WeChat Pay. */
 export interface WechatSettings {
   mchid: string
   appid: string
@@ -14,7 +14,7 @@ export interface WechatSettings {
   api_v3_key: string
 }
 
-/** The headers that carry the signature. */
+/** The headers of the signature. */
 export interface WechatHeaders {
   serial: string
   signature: string
@@ -22,7 +22,7 @@ export interface WechatHeaders {
   nonce: string
 }
 
-/** A notice may be so old or so early, in seconds. */
+/** Largest difference between the time of a notice and now, in seconds, in both directions. */
 const MAX_SKEW = 300
 const TAG_BYTES = 16
 
@@ -53,7 +53,7 @@ const refund = z.object({
   amount: z.object({ refund: z.int().min(0) }),
 })
 
-/** Checks a notice to the byte. Throws {@link NoticeRefused}. */
+/** Verifies the raw bytes of a notice. Throws {@link NoticeRefused}. */
 export function checkWechat(
   settings: WechatSettings,
   headers: WechatHeaders,

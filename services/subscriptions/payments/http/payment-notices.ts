@@ -1,17 +1,17 @@
-/** `POST /notify/{channel}/{app_key}`: each channel gets the reply that it understands, outside the envelope. */
+/** `POST /notify/{channel}/{app_key}`: each channel gets the reply that its protocol expects, outside the envelope. */
 import type Router from '@koa/router'
 import { readBytes } from '../../../platform/http/json-body.ts'
 import { toProblem, type WebContext } from '../../../platform/http/web-app.ts'
-import { type ProblemCode, problems } from '../../../platform/problems.ts'
+import { type ProblemCode, problems, problemTitle } from '../../../platform/problems.ts'
 import type { Subscriptions } from '../../context.ts'
 import type { ChannelName } from '../channel-settings.ts'
 import { NoticeRefused, type RefusalReason } from '../channels/notice.ts'
 import { receiveNotice } from '../receive-notice.ts'
 
-/** Largest notice; real ones have some kilobytes. */
+/** Largest notice in bytes; real ones have some kilobytes. */
 const MAX_BYTES = 256 * 1024
 
-/** How a channel hears "yes" and "no, send it again". */
+/** The replies of a channel's protocol for success and for "send again". */
 interface Replies {
   yes(context: WebContext): void
   no(context: WebContext, message: string): void
@@ -26,7 +26,7 @@ const REPLIES: Readonly<Record<ChannelName, Replies>> = {
       context.body = 'failure'
     },
   },
-  // A 200 would stop the repeats, whatever it says.
+  // Any 200 would stop the repeats.
   wechat: {
     yes(context) {
       context.status = 204
@@ -48,21 +48,21 @@ const REPLIES: Readonly<Record<ChannelName, Replies>> = {
 
 const STATUS: Readonly<Record<RefusalReason, number>> = { forged: 401, late: 401, mismatch: 422, malformed: 400 }
 
-/** Puts the door for notices on the router. */
-export function mountNotices(router: Router, s: Subscriptions): void {
+/** Mounts the endpoint for notices. */
+export function mountNotices(router: Router, subscriptions: Subscriptions): void {
   for (const channel of Object.keys(REPLIES) as ChannelName[])
     router.post(`/notify/${channel}/:app_key`, async (context: WebContext) => {
       context.state.route = `/notify/${channel}`
-      const count = (outcome: string) => s.metrics.notices.inc({ channel, outcome })
+      const count = (outcome: string) => subscriptions.metrics.notices.inc({ channel, outcome })
       try {
         const body = (await readBytes(context, { bytes: MAX_BYTES })).toString()
         const appKey: string = context.params.app_key ?? ''
-        count(await receiveNotice(s, { channel, appKey, body, header: name => context.get(name) }))
+        count(await receiveNotice(subscriptions, { channel, appKey, body, header: name => context.get(name) }))
         REPLIES[channel].yes(context)
       } catch (error) {
         const { status, reason, message } = refusalOf(error)
         count(reason)
-        s.log.warn({ channel, app: context.params.app_key, reason, err: error }, 'notice refused')
+        subscriptions.log.warn({ channel, app: context.params.app_key, reason, err: error }, 'notice refused')
         context.status = status
         REPLIES[channel].no(context, message)
       }
@@ -73,5 +73,5 @@ function refusalOf(error: unknown): { status: number; reason: RefusalReason | Pr
   if (error instanceof NoticeRefused)
     return { status: STATUS[error.reason], reason: error.reason, message: error.message }
   const { code } = toProblem(error)
-  return { status: problems[code].http, reason: code, message: problems[code].title }
+  return { status: problems[code].http, reason: code, message: problemTitle(code) }
 }

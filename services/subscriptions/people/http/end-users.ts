@@ -1,36 +1,37 @@
-/** Users and their figures. */
+/** Operations on users and their statistics. */
 import type Router from '@koa/router'
 import { ProblemError } from '../../../platform/problems.ts'
 import type { Subscriptions } from '../../context.ts'
 import { countersOf } from '../../counters/running-counters.ts'
-import {
-  eraseUserOperation,
-  exportUsers,
-  getUserOperation,
-  listUsersOperation,
-  updateUserOperation,
-  userStatisticsOperation,
-} from '../../http/admin-contract.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { sendCsv } from '../../http/shared/csv-download.ts'
 import { requestedPage } from '../../http/shared/requested-page.ts'
+import { userStatisticsOperation } from '../../reports/http/reports-contract.ts'
 import { userStatistics, usersByPlatform, userTrend } from '../../reports/statistics.ts'
 import { csvLine } from '../../rules/csv.ts'
-import { fault } from '../../rules/field-errors.ts'
+import { fieldError } from '../../rules/field-errors.ts'
 import { type DateRange, dateRange, pageOf, pagination } from '../../rules/paging.ts'
 import { viewUser } from '../../rules/record-views.ts'
 import type { EndUserDoc } from '../../store/documents.ts'
 import type { Total } from '../../store/list-totals.ts'
 import { eraseUser, setUserStatus } from '../manage-end-users.ts'
 import { findUser, listUsers, streamUsers, type UserFilter } from '../store/end-users.ts'
+import {
+  eraseUserOperation,
+  exportUsers,
+  getUserOperation,
+  listUsersOperation,
+  updateUserOperation,
+} from './end-users-contract.ts'
 
 /** The range of two date fields. Throws `validation_failed` when it starts after it ends. */
 export function rangeOf(
-  s: Subscriptions,
+  context: Subscriptions,
   { start_date, end_date }: { start_date?: string | undefined; end_date?: string | undefined },
 ): DateRange {
-  const range = dateRange(start_date, end_date, s.zone)
-  if (!range) throw new ProblemError('validation_failed', undefined, { faults: [fault('start_date', 'date_order')] })
+  const range = dateRange(start_date, end_date, context.zone)
+  if (!range)
+    throw new ProblemError('validation_failed', undefined, { errors: [fieldError('start_date', 'date_order')] })
   return range
 }
 
@@ -52,67 +53,76 @@ function echo({ search, status, platform, start_date, end_date }: UserQuery) {
   }
 }
 
-/** One letter finds too much: it is not searched for. */
+/** Shortest search text: one letter matches too much. */
 const MIN_SEARCH = 2
 
-function filterOf(s: Subscriptions, { search = '', status, platform, ...dates }: UserQuery): UserFilter {
+function filterOf(context: Subscriptions, { search = '', status, platform, ...dates }: UserQuery): UserFilter {
   return {
     search: search.length >= MIN_SEARCH ? search : undefined,
     status,
     platform: platform || undefined,
-    created: rangeOf(s, dates),
+    created: rangeOf(context, dates),
   }
 }
 
-/** The total that the running figures know: all users, or all active ones. */
-function knownTotal(s: Subscriptions, appKey: string, filter: UserFilter): Promise<Total> | undefined {
+/** The total from the running counters: all users, or all active ones. */
+function knownTotal(context: Subscriptions, appKey: string, filter: UserFilter): Promise<Total> | undefined {
   if (filter.search || filter.platform || filter.created?.from || filter.created?.to) return undefined
   if (filter.status !== undefined && filter.status !== '1') return undefined
   const field = filter.status === '1' ? 'users_active' : 'users_total'
-  return countersOf(s, [appKey]).then(counters => ({ total: counters[field] }))
+  return countersOf(context, [appKey]).then(counters => ({ total: counters[field] }))
 }
 
-/** Puts users and their figures on the router. */
+/** Mounts the operations on users. */
 export function mountUsers(router: Router, deps: HttpDeps): void {
-  const { s } = deps
+  const { subscriptions } = deps
   const requireOne = async (appKey: string, id: number) => {
-    const user = await findUser(s.c, appKey, id)
+    const user = await findUser(subscriptions.collections, appKey, id)
     if (!user) throw new ProblemError('end_user_not_found')
     return user
   }
   bindAdmin(router, deps, listUsersOperation, async ({ query }, { appKey }) => {
     const page = requestedPage(query)
-    const filter = filterOf(s, query)
-    const total = knownTotal(s, appKey, filter)
-    const found = await listUsers(s.c, s.count, s.clock.now(), { appKey, filter, page, knownTotal: total })
+    const filter = filterOf(subscriptions, query)
+    const total = knownTotal(subscriptions, appKey, filter)
+    const found = await listUsers(subscriptions.collections, subscriptions.count, subscriptions.clock.now(), {
+      appKey,
+      filter,
+      page,
+      knownTotal: total,
+    })
     return {
-      users: found.items.map(user => viewUser(user, s.zone)),
+      users: found.items.map(user => viewUser(user, subscriptions.zone)),
       pagination: pagination(page, found),
       filters: echo(query),
     }
   })
   bindAdmin(router, deps, exportUsers, async ({ query }, { appKey, context }) => {
-    sendCsv(context, 'users', userRows(s, streamUsers(s.c, appKey, filterOf(s, query))))
+    sendCsv(
+      context,
+      'users',
+      userRows(subscriptions, streamUsers(subscriptions.collections, appKey, filterOf(subscriptions, query))),
+    )
     return undefined
   })
   bindAdmin(router, deps, getUserOperation, async ({ params }, { appKey }) => {
     const user = await requireOne(appKey, params.id)
     return {
-      users: [viewUser(user, s.zone)],
+      users: [viewUser(user, subscriptions.zone)],
       pagination: pagination(pageOf({}), { total: 1 }),
       filters: echo({}),
     }
   })
   bindAdmin(router, deps, updateUserOperation, async ({ params, body }, { appKey, actor }) =>
-    viewUser(await setUserStatus(s, actor, { appKey, id: params.id }, body.status), s.zone),
+    viewUser(await setUserStatus(subscriptions, actor, { appKey, id: params.id }, body.status), subscriptions.zone),
   )
   bindAdmin(router, deps, eraseUserOperation, async ({ params }, { appKey, actor }) => {
-    await eraseUser(s, actor, { appKey, id: params.id })
+    await eraseUser(subscriptions, actor, { appKey, id: params.id })
     return {}
   })
   bindAdmin(router, deps, userStatisticsOperation, async ({ query }, { appKeys }) => {
-    if (query.type === 'trend') return userTrend(s, appKeys, query.days)
-    return query.type === 'platform' ? usersByPlatform(s, appKeys) : userStatistics(s, appKeys)
+    if (query.type === 'trend') return userTrend(subscriptions, appKeys, query.days)
+    return query.type === 'platform' ? usersByPlatform(subscriptions, appKeys) : userStatistics(subscriptions, appKeys)
   })
 }
 
@@ -132,10 +142,10 @@ const COLUMNS = [
   'created_at',
 ] as const
 
-async function* userRows(s: Subscriptions, users: AsyncIterable<EndUserDoc>): AsyncIterable<string> {
+async function* userRows(context: Subscriptions, users: AsyncIterable<EndUserDoc>): AsyncIterable<string> {
   yield csvLine(COLUMNS)
   for await (const user of users) {
-    const view = viewUser(user, s.zone)
+    const view = viewUser(user, context.zone)
     yield csvLine(COLUMNS.map(column => view[column]))
   }
 }

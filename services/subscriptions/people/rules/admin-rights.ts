@@ -1,9 +1,9 @@
 /** Roles and scope of administrators. */
 
-/** Stands for all apps in the list of an administrator. */
+/** Means all apps in the list of an administrator. */
 export const EVERY_APP = '*'
 
-/** What an operation needs: a look, a change, or the whole house. */
+/** The right that an operation needs; `super` covers apps and administrators. */
 export type Right = 'view' | 'edit' | 'super'
 
 /** The rights of an administrator. */
@@ -15,12 +15,12 @@ export interface Rights {
 const LEVEL = { view: 0, edit: 1, super: 2 } as const
 const ROLE = { viewer: 0, operator: 1, super: 2 } as const
 
-/** True when the role is enough. */
+/** True when the role includes the right. */
 export function may({ role }: Rights, right: Right): boolean {
   return ROLE[role] >= LEVEL[right]
 }
 
-/** True when the app lies in the scope. */
+/** True when the app is in scope. */
 export function covers({ role, app_keys }: Rights, appKey: string): boolean {
   return role === 'super' || app_keys.includes(EVERY_APP) || app_keys.includes(appKey)
 }

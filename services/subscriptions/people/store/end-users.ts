@@ -9,7 +9,7 @@ import type { Collections } from '../../store/collections.ts'
 import type { EndUserDoc } from '../../store/documents.ts'
 import type { Count, Total } from '../../store/list-totals.ts'
 
-/** What a list of users filters by. */
+/** Filter of the list of users. */
 export interface UserFilter {
   search?: string | undefined
   status?: EndUserDoc['status'] | undefined
@@ -19,14 +19,14 @@ export interface UserFilter {
 
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const
 /**
- * Every list names its index. Each of the many indexes on `app_key` fits every query, so the planner would try them all
- * against each other, and again for every other page: 30 ms instead of 2 for page 100 of 800,000 users.
+ * Every list names its index: each of the many indexes on `app_key` matches every query, and the planner would race
+ * them all, again for every second page: 30 ms instead of 2 for page 100 of 800,000 users.
  */
 const SEARCH_INDEX = { app_key: 1, search_keys: 1 } as const
 const CREATED_INDEX = { app_key: 1, ...NEWEST_FIRST } as const
 const STATUS_INDEX = { app_key: 1, status: 1, ...NEWEST_FIRST } as const
 const PLATFORM_INDEX = { app_key: 1, platform: 1, ...NEWEST_FIRST } as const
-/** More hits than this are answered in the order of the key: sorting them all would take longer than reading them. */
+/** More hits than this are returned in the order of the key: sorting them would take longer than reading them. */
 const MAX_SORTED_HITS = 10_000
 
 /** The query of a filter. */
@@ -41,7 +41,7 @@ function userQuery(appKey: string, filter: UserFilter): mongo.Filter<EndUserDoc>
   }
 }
 
-/** The index of a filter: that of its rarest field. */
+/** The index of a filter: that of its most selective field. */
 function indexFor({ search, status, platform }: UserFilter) {
   if (search) return SEARCH_INDEX
   if (status !== undefined && status !== '1') return STATUS_INDEX
@@ -49,9 +49,12 @@ function indexFor({ search, status, platform }: UserFilter) {
   return status === undefined ? CREATED_INDEX : STATUS_INDEX
 }
 
-/** A page of users, newest first, and beside it the total; `knownTotal` spares the count where a running figure says it. */
+/**
+ * A page of users, newest first, and in parallel the total; `knownTotal` replaces counting where a running counter has
+ * it.
+ */
 export async function listUsers(
-  c: Collections,
+  collections: Collections,
   count: Count,
   now: Date,
   {
@@ -64,9 +67,9 @@ export async function listUsers(
   const query = userQuery(appKey, filter)
   const key = `users ${appKey} ${JSON.stringify(filter)}`
   const hint = indexFor(filter)
-  const question = { collection: c.users, filter: query, key, hint }
+  const question = { collection: collections.users, filter: query, key, hint }
   const counting = knownTotal ?? count(question, now)
-  const cursor = c.users
+  const cursor = collections.users
     .find(page.after ? { $and: [query, afterPosition<EndUserDoc>(page.after)] } : query, { projection: SHOWN })
     .hint(hint)
     .skip(page.offset)
@@ -78,48 +81,48 @@ export async function listUsers(
   return { items, ...counted, next }
 }
 
-/** What a list shows no reader of: half of a document is what it is searched by. */
+/** Excluded from lists: the search keys are half of a document. */
 const SHOWN = { app_key: 0, search_keys: 0, deletion_requested_at: 0, erased_at: 0 } as const
 
-/** Users of apps by platform. The names are read from the index, one look for each; the counts are remembered. */
+/** Users of apps by platform. The names are read from the index with one seek each; the counts are cached. */
 export async function countPlatforms(
-  c: Collections,
+  collections: Collections,
   count: Count,
   appKeys: readonly string[],
   now: Date,
 ): Promise<{ platform: string; users: number }[]> {
   const app_key = { $in: [...appKeys] }
-  const names = await Promise.all(appKeys.map(key => c.users.distinct('platform', { app_key: key })))
+  const names = await Promise.all(appKeys.map(key => collections.users.distinct('platform', { app_key: key })))
   const platforms = [...new Set(names.flat())].slice(0, MAX_PLATFORMS)
   return Promise.all(
     platforms.map(async platform => {
       const key = `platform ${platform} ${appKeys.join(' ')}`
-      const question = { collection: c.users, filter: { app_key, platform }, key, hint: PLATFORM_INDEX }
+      const question = { collection: collections.users, filter: { app_key, platform }, key, hint: PLATFORM_INDEX }
       return { platform, users: (await count(question, now)).total }
     }),
   )
 }
 
-/** Apps name platforms as they like; figures stop somewhere. */
+/** Largest number of platforms in statistics: apps choose the names. */
 const MAX_PLATFORMS = 50
 
 /** All users of a filter in the order of its index, for exports. */
-export function streamUsers(c: Collections, appKey: string, filter: UserFilter): AsyncIterable<EndUserDoc> {
-  return c.users.find(userQuery(appKey, filter)).hint(indexFor(filter)).batchSize(1000)
+export function streamUsers(collections: Collections, appKey: string, filter: UserFilter): AsyncIterable<EndUserDoc> {
+  return collections.users.find(userQuery(appKey, filter)).hint(indexFor(filter)).batchSize(1000)
 }
 
 /** The user with this id in this app. */
-export async function findUser(c: Collections, appKey: string, id: number): Promise<EndUserDoc | undefined> {
-  return (await c.users.findOne({ _id: id, app_key: appKey })) ?? undefined
+export async function findUser(collections: Collections, appKey: string, id: number): Promise<EndUserDoc | undefined> {
+  return (await collections.users.findOne({ _id: id, app_key: appKey })) ?? undefined
 }
 
 /** Names and addresses of users by id, of one app. */
 export async function findContacts(
-  c: Collections,
+  collections: Collections,
   appKey: string,
   ids: readonly number[],
 ): Promise<Map<number, Contact>> {
-  const found = await c.users
+  const found = await collections.users
     .find({ _id: { $in: [...ids] }, app_key: appKey }, { projection: CONTACT })
     .hint({ _id: 1 })
     .toArray()
@@ -127,12 +130,17 @@ export async function findContacts(
 }
 
 const CONTACT = { nickname: 1, phone: 1, email: 1 } as const
-/** What a list of subscriptions shows of a user. */
+/** Contact fields in lists of subscriptions. */
 export type Contact = Pick<EndUserDoc, '_id' | keyof typeof CONTACT>
 
 /** Ids of users whose keys start with the text, at most `limit`. */
-export async function findUserIds(c: Collections, appKey: string, search: string, limit: number): Promise<number[]> {
-  const found = await c.users
+export async function findUserIds(
+  collections: Collections,
+  appKey: string,
+  search: string,
+  limit: number,
+): Promise<number[]> {
+  const found = await collections.users
     .find({ app_key: appKey, search_keys: prefixPattern(search) }, { projection: { _id: 1 } })
     .hint(SEARCH_INDEX)
     .limit(limit)
@@ -140,18 +148,22 @@ export async function findUserIds(c: Collections, appKey: string, search: string
   return found.map(user => user._id)
 }
 
-/** Every user that one of the identities names. */
-export async function findByIdentities(c: Collections, appKey: string, given: Identities): Promise<EndUserDoc[]> {
+/** All users that one of the identities names. */
+export async function findByIdentities(
+  collections: Collections,
+  appKey: string,
+  given: Identities,
+): Promise<EndUserDoc[]> {
   const branches = IDENTITIES.flatMap(name =>
     given[name] === undefined ? [] : [{ app_key: appKey, [name]: given[name] }],
   )
-  return branches.length === 0 ? [] : c.users.find({ $or: branches }).toArray()
+  return branches.length === 0 ? [] : collections.users.find({ $or: branches }).toArray()
 }
 
-/** Stores a new user; false when one of the unique identities is taken in this moment. */
-export async function insertUser(c: Collections, user: EndUserDoc): Promise<boolean> {
+/** Stores a new user; false when one of the unique identities is taken in parallel. */
+export async function insertUser(collections: Collections, user: EndUserDoc): Promise<boolean> {
   try {
-    await c.users.insertOne(user)
+    await collections.users.insertOne(user)
     return true
   } catch (error) {
     if (isDuplicateKey(error)) return false
@@ -159,20 +171,20 @@ export async function insertUser(c: Collections, user: EndUserDoc): Promise<bool
   }
 }
 
-/** Changes a user and gives back how it was before; undefined when it is gone or not in the expected state. */
+/** Changes a user and returns the previous record; undefined when it does not exist or is not in the expected state. */
 export async function changeUser(
-  c: Collections,
+  collections: Collections,
   match: mongo.Filter<EndUserDoc> & { _id: number; app_key: string },
   change: mongo.UpdateFilter<EndUserDoc>,
   session?: Session,
 ): Promise<EndUserDoc | undefined> {
   const options = { returnDocument: 'before' as const, ...(session ? { session } : {}) }
-  return (await c.users.findOneAndUpdate(match, change, options)) ?? undefined
+  return (await collections.users.findOneAndUpdate(match, change, options)) ?? undefined
 }
 
-/** Users whose deletion was asked for before a time. */
-export function usersToErase(c: Collections, before: Date, limit: number): Promise<EndUserDoc[]> {
-  return c.users
+/** Users who requested their deletion before a time. */
+export function usersToErase(collections: Collections, before: Date, limit: number): Promise<EndUserDoc[]> {
+  return collections.users
     .find({ deletion_requested_at: { $lte: before } })
     .limit(limit)
     .toArray()

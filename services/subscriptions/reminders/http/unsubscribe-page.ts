@@ -1,16 +1,16 @@
 /**
- * `/unsubscribe/{token}`: where the link in a reminder leads. A look changes nothing, because mail filters follow links; a
- * POST ends the reminders, from the page's button or at one click of a mail program (RFC 8058). Outside the envelope:
- * people read it.
+ * `/unsubscribe/{token}`: target of the link in a reminder. A GET changes nothing, because mail filters follow links; a
+ * POST ends the reminders, from the page's button or by one click in a mail program (RFC 8058). Outside the envelope:
+ * the reader is a person.
  */
 import type Router from '@koa/router'
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import type { Subscriptions } from '../../context.ts'
 import { recipientOf, stopReminders, UNSUBSCRIBE_PATH } from '../unsubscribe-link.ts'
 
-/** Chinese and English: what the reader prefers is not known. */
+/** Chinese and English: the language of the reader is unknown. */
 const TEXTS = {
-  ask: ['不再接收订阅到期提醒？', 'No more mail before a subscription ends?'],
+  question: ['不再接收订阅到期提醒？', 'No more mail before a subscription ends?'],
   button: ['不再接收', 'No more reminders'],
   done: ['您将不再收到到期提醒。', 'You will get no more reminders.'],
   duty: [
@@ -21,8 +21,8 @@ const TEXTS = {
 } as const
 type Text = keyof typeof TEXTS
 
-/** Puts the page on the router. */
-export function mountUnsubscribe(router: Router, s: Subscriptions): void {
+/** Mounts the page. */
+export function mountUnsubscribe(router: Router, subscriptions: Subscriptions): void {
   const path = `${UNSUBSCRIBE_PATH}/:token`
   const serve = (show: (context: WebContext, token: string) => Promise<void>) => async (context: WebContext) => {
     context.state.route = UNSUBSCRIBE_PATH
@@ -31,26 +31,27 @@ export function mountUnsubscribe(router: Router, s: Subscriptions): void {
   router.get(
     path,
     serve(async (context, token) => {
-      if (recipientOf(s, token))
-        page(context, 200, `${say('ask')}<form method="post"><button>${both('button')}</button></form>`)
-      else page(context, 404, say('unknown'))
+      if (recipientOf(subscriptions, token))
+        page(context, 200, `${paragraphs('question')}<form method="post"><button>${both('button')}</button></form>`)
+      else page(context, 404, paragraphs('unknown'))
     }),
   )
   router.post(
     path,
     serve(async (context, token) => {
-      const recipient = recipientOf(s, token)
-      if (!recipient) return page(context, 404, say('unknown'))
-      await stopReminders(s, recipient)
-      return page(context, 200, say('done') + say('duty'))
+      const recipient = recipientOf(subscriptions, token)
+      if (!recipient) return page(context, 404, paragraphs('unknown'))
+      await stopReminders(subscriptions, recipient)
+      return page(context, 200, paragraphs('done') + paragraphs('duty'))
     }),
   )
 }
 
 const both = (text: Text) => TEXTS[text].join(' / ')
-const say = (text: Text) => TEXTS[text].map((words, i) => `<p lang="${i === 0 ? 'zh' : 'en'}">${words}</p>`).join('')
+const paragraphs = (text: Text) =>
+  TEXTS[text].map((words, i) => `<p lang="${i === 0 ? 'zh' : 'en'}">${words}</p>`).join('')
 
-/** The token stands in the address: it goes to nobody else, and nothing of others is loaded. */
+/** The address contains the token: no referrer is sent and nothing is loaded from other sites. */
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'Referrer-Policy': 'no-referrer',

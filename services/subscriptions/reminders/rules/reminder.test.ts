@@ -30,7 +30,7 @@ test('those who renew themselves hear once, five days before; the others three t
   expect(new Set(REMINDERS.map(({ name }) => name)).size).toBe(REMINDERS.length)
 })
 
-describe('what it says', () => {
+describe('the text of a reminder', () => {
   test.each(REMINDERS)('$name: in both languages the plan, the end and, of a renewal, the price', reminder => {
     const { subject, text } = reminderText(reminder, facts)
     const [zh = '', en = ''] = text.split('--')
@@ -49,7 +49,7 @@ describe('what it says', () => {
     expect(reminderText(kind('ends_in_7'), facts).text).not.toContain('No more reminders')
   })
 
-  test('nothing strange to somebody without a name', () => {
+  test('has no placeholder for a user without a name', () => {
     const { text } = reminderText(kind('ends_in_7'), { ...facts, nickname: '' })
     expect(text).toContain('您好，\n')
     expect(text).toContain('Hello,\n')

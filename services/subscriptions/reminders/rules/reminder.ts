@@ -1,17 +1,17 @@
-/** Reminders before a subscription ends: when they go out, and what they say. */
+/** Reminders before a subscription ends: their dates and texts. */
 import { addDays } from '../../rules/time-zone.ts'
 
-/** One kind of reminder: so many days before the end. */
+/** One kind of reminder: days before the end. */
 export interface ReminderKind {
   name: 'ends_in_7' | 'ends_in_3' | 'ends_in_1' | 'renews_in_5'
   days: number
-  /** For subscriptions that renew themselves, or for those that do not. */
+  /** For subscriptions that renew automatically, or for the others. */
   autoRenew: boolean
 }
 
 /**
- * Before the end 7, 3 and 1 days; before an automatic renewal exactly one, 5 days: the conspicuous notice that China's
- * Online Transaction Measures ask for (article 18).
+ * 7, 3 and 1 days before the end; before an automatic renewal only one, 5 days: the conspicuous notice required by
+ * China's Online Transaction Measures (article 18).
  */
 export const REMINDERS: readonly ReminderKind[] = [
   { name: 'ends_in_7', days: 7, autoRenew: false },
@@ -25,7 +25,7 @@ export function endingDay(today: string, { days }: ReminderKind): string {
   return addDays(today, days)
 }
 
-/** What a reminder tells. */
+/** Values in the text of a reminder. */
 export interface ReminderFacts {
   appName: string
   planName: string
@@ -34,11 +34,11 @@ export interface ReminderFacts {
   end: string
   /** In yuan. */
   price: string
-  /** Where the reader ends such mail. A notice of an automatic renewal has none: it is the app's duty. */
+  /** Unsubscribe link. A notice of an automatic renewal has none, because the app must send it. */
   stopUrl?: string | undefined
 }
 
-/** Subject and text, Chinese first and English below: which of them the reader prefers is not known. */
+/** Subject and text, Chinese first and English below: the language of the reader is unknown. */
 export function reminderText({ autoRenew }: ReminderKind, facts: ReminderFacts): { subject: string; text: string } {
   const { appName, planName, nickname, end, price, stopUrl } = facts
   const zh = autoRenew
@@ -56,7 +56,7 @@ export function reminderText({ autoRenew }: ReminderKind, facts: ReminderFacts):
   return { subject: oneLine(subject), text }
 }
 
-/** Names come from people: nothing of them may start a new header line. */
+/** Names are user input and must not start a new header line. */
 function oneLine(value: string): string {
   return value.replaceAll(/[\r\n\t]+/g, ' ')
 }

@@ -1,77 +1,84 @@
 /** Webhooks of apps. */
 import type Router from '@koa/router'
-import { targetFault } from '../../../platform/network/guarded-fetch.ts'
+import { findTargetError } from '../../../platform/network/guarded-fetch.ts'
 import { ProblemError } from '../../../platform/problems.ts'
-import { listWebhooks, recentEvents } from '../../../platform/webhooks/event-queue.ts'
+import { latestEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
+import { findAppById } from '../../catalogue/store/apps.ts'
+import type { Subscriptions } from '../../context.ts'
+import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
+import { fieldError } from '../../rules/field-errors.ts'
+import type { WebhookDoc } from '../../store/models.ts'
+import { createWebhook, deleteWebhook, updateWebhook } from '../manage-webhooks.ts'
+import { webhookStore } from '../store/webhooks.ts'
 import {
   createWebhookOperation,
   deleteWebhookOperation,
   listWebhooksOperation,
   updateWebhookOperation,
-} from '../../catalogue/http/apps-contract.ts'
-import { findAppById } from '../../catalogue/store/apps.ts'
-import type { Subscriptions } from '../../context.ts'
-import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
-import { fault } from '../../rules/field-errors.ts'
-import type { WebhookDoc } from '../../store/documents.ts'
-import { createWebhook, deleteWebhook, updateWebhook } from '../manage-webhooks.ts'
-import { webhookStore } from '../store/webhooks.ts'
+} from './webhooks-contract.ts'
 
-/** Events of a webhook that are shown. */
+/** Number of latest events in the view of a webhook. */
 const RECENT = 10
 
-/** Puts webhooks on the router. */
+/** Mounts the operations on webhooks. */
 export function mountWebhooks(router: Router, deps: HttpDeps): void {
-  const { s } = deps
+  const { subscriptions } = deps
   const appKeyOf = async (id: number) => {
-    const app = await findAppById(s.c, id)
+    const app = await findAppById(subscriptions.collections, id)
     if (!app) throw new ProblemError('app_not_found')
     return app.app_key
   }
   const list = async (appKey: string) => ({
-    webhooks: await Promise.all((await listWebhooks(webhookStore(s.c), appKey)).map(known => withRecent(s, known))),
+    webhooks: await Promise.all(
+      (await listWebhooks(webhookStore(subscriptions.collections), appKey)).map(known =>
+        withLatestEvents(subscriptions, known),
+      ),
+    ),
   })
   bindAdmin(router, deps, listWebhooksOperation, async ({ params }) => list(await appKeyOf(params.id)))
   bindAdmin(router, deps, createWebhookOperation, async ({ params, body }, { actor }) => {
-    assertSafe(s, body.url)
+    assertSafe(subscriptions, body.url)
     const spec = { ...body, enabled: body.enabled === '1' }
-    const { webhook, secret } = await createWebhook(s, actor, await appKeyOf(params.id), spec)
-    return { ...view(s, webhook), secret }
+    const { webhook, secret } = await createWebhook(subscriptions, actor, await appKeyOf(params.id), spec)
+    return { ...view(subscriptions, webhook), secret }
   })
   bindAdmin(router, deps, updateWebhookOperation, async ({ params, body }, { actor }) => {
-    if (body.url !== undefined) assertSafe(s, body.url)
+    if (body.url !== undefined) assertSafe(subscriptions, body.url)
     const change = { ...body, enabled: body.enabled === undefined ? undefined : body.enabled === '1' }
     const target = { appKey: await appKeyOf(params.id), id: params.webhook }
-    return view(s, await updateWebhook(s, actor, target, change))
+    return view(subscriptions, await updateWebhook(subscriptions, actor, target, change))
   })
   bindAdmin(router, deps, deleteWebhookOperation, async ({ params }, { actor }) => {
     const appKey = await appKeyOf(params.id)
-    await deleteWebhook(s, actor, { appKey, id: params.webhook })
+    await deleteWebhook(subscriptions, actor, { appKey, id: params.webhook })
     return list(appKey)
   })
 }
 
-/** Events tell of users: they go over TLS into the public internet, and no password stands in an address. */
+/**
+ * Events contain data of users: they are sent over TLS and to public addresses, and the URL must not contain a
+ * password.
+ */
 function assertSafe({ config }: Subscriptions, url: string): void {
-  const wrong = targetFault(url, { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
-  if (wrong) throw new ProblemError('validation_failed', undefined, { faults: [fault('url', wrong)] })
+  const wrong = findTargetError(url, { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+  if (wrong) throw new ProblemError('validation_failed', undefined, { errors: [fieldError('url', wrong)] })
 }
 
-function view(s: Subscriptions, { _id, url, events, enabled, created_at, updated_at }: WebhookDoc) {
+function view(context: Subscriptions, { _id, url, events, enabled, created_at, updated_at }: WebhookDoc) {
   return {
     id: _id,
     url,
     events,
     enabled: enabled ? ('1' as const) : ('0' as const),
-    created_at: s.zone.format(created_at),
-    updated_at: s.zone.format(updated_at),
+    created_at: context.zone.format(created_at),
+    updated_at: context.zone.format(updated_at),
   }
 }
 
-async function withRecent(s: Subscriptions, webhook: WebhookDoc) {
-  const events = await recentEvents(s.c.webhookEvents, webhook._id, RECENT)
-  const recent = events.map(({ _id, type, state, attempts, result, at }) => ({
-    ...{ id: _id, type, state, attempts: String(attempts), result: result ?? '', created_at: s.zone.format(at) },
+async function withLatestEvents(context: Subscriptions, webhook: WebhookDoc) {
+  const events = await latestEvents(context.collections.webhookEvents, webhook._id, RECENT)
+  const latest = events.map(({ _id, type, state, attempts, result, at }) => ({
+    ...{ id: _id, type, state, attempts: String(attempts), result: result ?? '', created_at: context.zone.format(at) },
   }))
-  return { ...view(s, webhook), recent }
+  return { ...view(context, webhook), recent: latest }
 }

@@ -1,4 +1,4 @@
-/** Events of an app that its webhooks get: which change is which event. */
+/** Webhook events of an app: which change produces which event. */
 import { STATUS, type Status } from '../../rules/period.ts'
 
 /** Every event. */
@@ -19,14 +19,14 @@ export const EVENT_TYPES = [
 /** One kind of event. */
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** The part of a subscription that decides what happened to it. */
+/** Fields of a subscription that determine its event. */
 export interface Life {
   status: Status
   end: number
   auto_renew: boolean
 }
 
-/** What a step in the life of a subscription is for those outside; undefined when it is nothing to them. */
+/** The event of a step in the lifecycle of a subscription; undefined when there is none. */
 export function subscriptionEvent(before: Life | undefined, after: Life): EventType | undefined {
   if (after.status !== STATUS.active) return before?.status === after.status ? undefined : ending(before, after)
   if (before?.status !== STATUS.active)
@@ -38,14 +38,14 @@ export function subscriptionEvent(before: Life | undefined, after: Life): EventT
 function ending(before: Life | undefined, after: Life): EventType | undefined {
   if (after.status === STATUS.expired) return 'subscription.expired'
   if (after.status === STATUS.refunded) return 'subscription.refunded'
-  // An order that nobody paid was never a subscription.
+  // An unpaid order was never a subscription.
   const wasOne = before !== undefined && before.status !== STATUS.pending
   return after.status === STATUS.cancelled && wasOne ? 'subscription.canceled' : undefined
 }
 
 const reaches = ({ end }: Life) => (end === 0 ? Number.POSITIVE_INFINITY : end)
 
-/** What a change of another record is. */
+/** The event of a change of another record. */
 export function recordEvent(kind: string, action: string): EventType | undefined {
   if (kind === 'switch') return 'switch.updated'
   if (kind === 'plan') return action === 'plan.create' ? undefined : 'plan.updated'

@@ -1,0 +1,40 @@
+/** Feature switches declared by custom resources. */
+import { listManagedBy } from '../../platform/managed/managed-records.ts'
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
+import { assertUnmanaged } from '../catalogue/manage-plans.ts'
+import { findSwitch } from '../catalogue/store/plans-and-flags.ts'
+import type { Subscriptions } from '../context.ts'
+import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from '../flags/manage-flags.ts'
+import { NEW_SWITCH, type SwitchFields } from '../flags/rules/flag-spec.ts'
+import type { SwitchDoc } from '../store/models.ts'
+import { haveEqualFields, type Outcome, operatorActor, requireApp, type Withdrawal } from './declared-record.ts'
+
+/** Creates or updates the switch with this name to match its resource; omitted fields have their defaults. */
+export async function declareSwitch(
+  context: Subscriptions,
+  by: ManagedBy,
+  { appKey, name }: { appKey: string; name: string },
+  fields: SwitchFields,
+): Promise<{ stored: SwitchDoc; outcome: Outcome }> {
+  await requireApp(context, appKey)
+  const spec = mergeSwitch(NEW_SWITCH, fields)
+  const before = await findSwitch(context.collections, appKey, name)
+  if (!before)
+    return { stored: await createSwitch(context, operatorActor(by), { appKey, name }, spec, by), outcome: 'created' }
+  assertUnmanaged(before, by)
+  const changed: SwitchDoc = { ...before, ...spec, managed_by: by }
+  if (haveEqualFields(before, changed)) return { stored: before, outcome: 'unchanged' }
+  return { stored: await putSwitch(context, operatorActor(by), before, changed, 'switch.update'), outcome: 'updated' }
+}
+
+/** Withdraws the switches of a resource, which are found like its plans. */
+export async function withdrawSwitches(context: Subscriptions, by: ManagedBy, how: Withdrawal): Promise<void> {
+  for (const stored of await listManagedBy(context.collections.switches, by.uid))
+    if (how === 'Retain') await retainSwitch(context, by, stored)
+    else await deleteSwitch(context, operatorActor(by), { appKey: stored.app_key, name: stored.name }, by)
+}
+
+export async function retainSwitch(context: Subscriptions, by: ManagedBy, stored: SwitchDoc): Promise<void> {
+  const { managed_by: _, ...rest } = stored
+  await putSwitch(context, operatorActor(by), stored, rest, 'switch.update')
+}

@@ -1,0 +1,75 @@
+/** Operations on the end users of an app. */
+import { z } from 'zod'
+import { endpoint } from '../../../platform/http/endpoint.ts'
+import { EDIT, VIEW } from '../../http/shared/access.ts'
+import { appKey, CSV, params, search } from '../../http/shared/contract-fields.ts'
+import { empty } from '../../http/shared/wire-values.ts'
+import { choice, text } from '../../rules/field-schemas.ts'
+import { cursorQuery, dateQuery, pageQuery } from '../../rules/paging.ts'
+import { userList, userRecord } from './end-user-schemas.ts'
+
+const userQuery = {
+  search,
+  status: choice(['0', '1', '2']).optional(),
+  platform: text(0, 32).optional(),
+  ...dateQuery,
+}
+/** Lists users. */
+export const listUsersOperation = endpoint({
+  operationId: 'listUsers',
+  tag: 'Users',
+  method: 'GET',
+  path: '/user',
+  summary: 'Users of an app, newest first; search finds nicknames, phones and emails by their beginning.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, ...userQuery, ...pageQuery, ...cursorQuery }),
+  response: userList,
+})
+/** Exports users. */
+export const exportUsers = endpoint({
+  operationId: 'exportUsers',
+  tag: 'Users',
+  method: 'GET',
+  path: '/user/export',
+  summary: 'The same users as CSV.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, ...userQuery }),
+  responseContent: CSV,
+})
+/** One user. */
+export const getUserOperation = endpoint({
+  operationId: 'getUser',
+  tag: 'Users',
+  method: 'GET',
+  path: '/user/{id}',
+  summary: 'One user, in the shape of the list.',
+  access: VIEW,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: userList,
+})
+/** Changes a user. */
+export const updateUserOperation = endpoint({
+  operationId: 'updateUser',
+  tag: 'Users',
+  method: 'PUT',
+  path: '/user/{id}',
+  summary: 'Disables a user (0), allows it again (1) or marks it for deletion (2).',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  body: z.object({ status: choice(['0', '1', '2']) }),
+  response: userRecord,
+})
+/** Erases a user. */
+export const eraseUserOperation = endpoint({
+  operationId: 'eraseUser',
+  tag: 'Users',
+  method: 'DELETE',
+  path: '/user/{id}',
+  summary: 'Erases what names the person; payments stay.',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: empty,
+})

@@ -1,0 +1,28 @@
+/** Webhooks on the wire. */
+import { z } from 'zod'
+import { dateTime, digits, flag } from '../../http/shared/wire-values.ts'
+
+/** A webhook of an app; `secret` is only in the response that creates it. */
+export const webhookRecord = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    events: z.array(z.string()),
+    enabled: flag,
+    created_at: dateTime,
+    updated_at: dateTime,
+    secret: z.string().optional(),
+    recent: z
+      .array(
+        z.object({
+          id: z.string(),
+          type: z.string(),
+          state: z.enum(['waiting', 'done', 'failed']),
+          attempts: digits,
+          result: z.string(),
+          created_at: dateTime,
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Webhook' })
