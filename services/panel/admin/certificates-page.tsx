@@ -64,7 +64,7 @@ function CertificateCard({ certificate, host }: { certificate: Certificate; host
       <Stack gap="md">
         {warnings.map(warning => (
           <Note key={warning} tone={status === 'failing' && warning !== 'self_signed' ? 'bad' : 'warn'}>
-            {t(`operator.certificateFault.${warning}`, { host })}
+            {t(`operator.certificateError.${warning}`, { host })}
           </Note>
         ))}
         <DescriptionList

@@ -28,7 +28,7 @@ export function HealthPage() {
                 }
               >
                 <Text fz="sm" c="dimmed">
-                  <ServiceSentence text={check.detail} />
+                  <ServiceSentence text={check.detail} code={check.detail_code} params={check.detail_params} />
                 </Text>
               </Card>
             ))}

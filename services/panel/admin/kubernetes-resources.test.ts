@@ -38,7 +38,15 @@ test.each([
   ['FeatureSwitch', 'shop / banner'],
 ])('a %s of the subscriptions module manages %s', (kind, record) => {
   const answer = { kind, namespace: 'web', name: 'x', app_key: 'shop', record_id: '1', record_name: 'banner' }
-  const seen = { ready: true, reason: '', message: '', conditions: [], observed_at: '1795255200' }
+  const seen = {
+    ready: true,
+    reason: '',
+    message_code: 'text.verbatim',
+    message_params: {},
+    message: '',
+    conditions: [],
+    observed_at: '1795255200',
+  }
   expect(fromSubscriptions({ ...answer, state: null })).toMatchObject({ record, state: null })
   expect(fromSubscriptions({ ...answer, state: seen }).state?.observed_at).toBe('2026-11-21T10:00:00.000Z')
 })

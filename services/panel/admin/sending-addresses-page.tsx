@@ -11,6 +11,7 @@ import { notifyError } from '../ui/feedback/notifications.ts'
 import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { CopyButton } from '../ui/values/copy-button.tsx'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Answer = Output<'getSendingAddresses'>
@@ -113,34 +114,50 @@ function AddressCard({
         )}
       </section>
       {blocklists.map(list => (
-        <section key={list.zone} className="pw-record" aria-label={`${list.zone} ${address}`}>
-          <Group justify="space-between" gap="xs">
-            <Text fw={600} fz="sm">
-              {list.zone}
-            </Text>
-            <StatusBadge tone={BLOCKLIST_TONES[list.status]}>{t(`operator.list.${list.status}`)}</StatusBadge>
-          </Group>
-          {list.status === 'clear' ? null : (
-            <Stack gap={4}>
-              {list.reason || list.codes.length > 0 ? (
-                <Group gap={4}>
-                  <span className="pw-mono" lang="en">
-                    {[list.codes.join(', '), list.reason].filter(Boolean).join(' · ')}
-                  </span>
-                  {list.reason ? <CopyButton value={list.reason} what={list.zone} /> : null}
-                </Group>
-              ) : null}
-              {list.status === 'listed' ? (
-                <Note tone="bad">{t('operator.listAdvice.listed', { zone: list.zone })}</Note>
-              ) : (
-                <div className="pw-advice" data-tone="info">
-                  {t(`operator.listAdvice.${list.status}`)}
-                </div>
-              )}
-            </Stack>
-          )}
-        </section>
+        <Blocklist key={list.zone} list={list} address={address} />
       ))}
     </Card>
+  )
+}
+
+function Blocklist({ list, address }: { list: Address['blocklists'][number]; address: string }) {
+  const { t } = useTranslation()
+  return (
+    <section className="pw-record" aria-label={`${list.zone} ${address}`}>
+      <Group justify="space-between" gap="xs">
+        <Text fw={600} fz="sm">
+          {list.zone}
+        </Text>
+        <StatusBadge tone={BLOCKLIST_TONES[list.status]}>{t(`operator.list.${list.status}`)}</StatusBadge>
+      </Group>
+      {list.status === 'clear' ? null : (
+        <Stack gap={4}>
+          <BlocklistAnswer list={list} />
+          {list.status === 'listed' ? (
+            <Note tone="bad">{t('operator.listAdvice.listed', { zone: list.zone })}</Note>
+          ) : (
+            <div className="pw-advice" data-tone="info">
+              {t(`operator.listAdvice.${list.status}`)}
+            </div>
+          )}
+        </Stack>
+      )}
+    </section>
+  )
+}
+
+/** The codes of the list, and its text or why it did not answer. */
+function BlocklistAnswer({ list }: { list: Address['blocklists'][number] }) {
+  const { reason, codes } = list
+  if (!reason && codes.length === 0) return null
+  return (
+    <Group gap={4}>
+      <span className="pw-mono">
+        {codes.join(', ')}
+        {reason && codes.length > 0 ? ' · ' : null}
+        {reason ? <ServiceSentence text={reason} code={list.reason_code} params={list.reason_params} /> : null}
+      </span>
+      {reason ? <CopyButton value={reason} what={list.zone} /> : null}
+    </Group>
   )
 }

@@ -24,7 +24,7 @@ test('an error envelope has code, message and field errors', async () => {
     code: '42200',
     message: 'Some fields',
     fieldErrors: [
-      { pointer: '/rules.0.value', code: 'switch_value', message: 'does not fit' },
+      { pointer: '/rules.0.value', code: '', message: 'does not fit' },
       { pointer: '/', code: '', message: 'alone' },
     ],
   })

@@ -1,9 +1,10 @@
 /** One error type for error responses and network failures. */
 
-/** Error of one field of a request: JSON pointer, code, English message. */
+/** Error of one field of a request: JSON pointer, code with parameters, English message. */
 export interface FieldError {
   pointer: string
   code: string
+  params?: object | undefined
   message: string
 }
 
@@ -11,6 +12,10 @@ export interface FieldError {
 export class ApiProblem extends Error {
   readonly code: string
   readonly status: number
+  /** English text of `code`; empty if the answer has none. */
+  readonly title: string
+  /** Code and parameters of the message. */
+  readonly detail: { code: string; params: object } | undefined
   readonly fieldErrors: readonly FieldError[]
   readonly requestId: string | undefined
   /** Seconds to wait, from Retry-After. */
@@ -19,6 +24,8 @@ export class ApiProblem extends Error {
     code: string
     status: number
     detail: string
+    title?: string | undefined
+    detailCode?: { code: string; params: object } | undefined
     fieldErrors?: readonly FieldError[]
     requestId?: string | undefined
     retryAfter?: number | undefined
@@ -27,6 +34,8 @@ export class ApiProblem extends Error {
     this.name = 'ApiProblem'
     this.code = init.code
     this.status = init.status
+    this.title = init.title ?? ''
+    this.detail = init.detailCode
     this.fieldErrors = init.fieldErrors ?? []
     this.requestId = init.requestId
     this.retryAfter = init.retryAfter
@@ -46,6 +55,8 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
     code: codeOf(fields.code, response.status),
     status: response.status,
     detail: textOf(fields.detail) ?? textOf(fields.message) ?? response.statusText,
+    title: textOf(fields.title),
+    detailCode: detailOf(fields),
     fieldErrors: Array.isArray(fields.errors) ? fields.errors.filter(isFieldError) : envelopeFieldErrors(fields.data),
     requestId: textOf(fields.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfter: retryAfter > 0 ? retryAfter : undefined,
@@ -63,13 +74,19 @@ function codeOf(code: unknown, status: number): string {
   return textOf(code) ?? (status >= 500 ? 'unavailable' : 'internal')
 }
 
+/** Their messages are in the language of the panel already: it has no code to render. */
 function envelopeFieldErrors(data: unknown): FieldError[] {
   const errors = isRecord(data) && Array.isArray(data.errors) ? data.errors : []
   return errors.flatMap(error =>
     isRecord(error) && typeof error.message === 'string'
-      ? [{ pointer: `/${textOf(error.field) ?? ''}`, code: textOf(error.rule) ?? '', message: error.message }]
+      ? [{ pointer: `/${textOf(error.field) ?? ''}`, code: '', message: error.message }]
       : [],
   )
+}
+
+function detailOf({ detail_code, detail_params }: Record<string, unknown>) {
+  const code = textOf(detail_code)
+  return code ? { code, params: isRecord(detail_params) ? detail_params : {} } : undefined
 }
 
 function textOf(value: unknown): string | undefined {

@@ -70,7 +70,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     heading: 'subscriptions',
     entries: [
-      { to: '/subscriptions', label: 'figures', icon: IconChartDots, subscriptions: 'any' },
+      { to: '/subscriptions', label: 'statistics', icon: IconChartDots, subscriptions: 'any' },
       { to: '/subscriptions/apps', label: 'apps', icon: IconAppWindow, subscriptions: 'any' },
       { to: '/subscriptions/users', label: 'subscribers', icon: IconUsers, subscriptions: 'any' },
       { to: '/subscriptions/plans', label: 'plans', icon: IconReceipt2, subscriptions: 'any' },

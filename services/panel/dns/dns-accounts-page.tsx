@@ -13,7 +13,7 @@ import { Dialog } from '../ui/forms/form.tsx'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
-import { ServiceSentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence, sentenceText } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 import { DnsAccountForm } from './dns-account-form.tsx'
 
@@ -55,7 +55,11 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
           </StatusBadge>
           {account.tested.message ? (
             <div className="pw-sub">
-              <ServiceSentence text={account.tested.message} />
+              <ServiceSentence
+                text={account.tested.message}
+                code={account.tested.message_code}
+                params={account.tested.message_params}
+              />
             </div>
           ) : null}
         </>
@@ -82,7 +86,16 @@ function AccountMenu({ account }: { account: Account }) {
         onSuccess: ({ tested }) =>
           tested.ok
             ? notifySuccess(t('dns.testOk', { name: account.name }))
-            : notifyFailure(t('dns.testBad', { name: account.name, reason: tested.message ?? '' })),
+            : notifyFailure(
+                t('dns.testBad', {
+                  name: account.name,
+                  reason: sentenceText({
+                    text: tested.message ?? '',
+                    code: tested.message_code,
+                    params: tested.message_params,
+                  }),
+                }),
+              ),
         onError: error => notifyError(error, t),
       },
     )

@@ -8,7 +8,7 @@ import { Loaded, LoadingRows } from '../ui/feedback/content-states.tsx'
 import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
-import { ServiceSentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence, sentencesOf } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Check = Output<'listChecksOperation'>['data'][number]
@@ -55,14 +55,17 @@ function Checks({ checks }: { checks: readonly Check[] }) {
 /** Errors, and the number of verified records. */
 function Found({ check }: { check: Check }) {
   const { t } = useTranslation()
-  const errors = [...check.errors, ...check.records.flatMap(record => record.errors)]
+  const errors = [check, ...check.records].flatMap(({ errors: texts, errors_codes }) =>
+    sentencesOf(texts, errors_codes),
+  )
+  const unique = [...new Map(errors.map(error => [error.text, error])).values()]
   const fit = check.records.filter(({ status }) => status === 'verified').length
   return (
     <Stack gap={2}>
       <span>{t('dns.fit', { fit, of: check.records.length })}</span>
-      {[...new Set(errors)].slice(0, 4).map(text => (
-        <span key={text} className="pw-sub">
-          <ServiceSentence text={text} />
+      {unique.slice(0, 4).map(error => (
+        <span key={error.text} className="pw-sub">
+          <ServiceSentence {...error} />
         </span>
       ))}
     </Stack>

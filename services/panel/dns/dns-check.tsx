@@ -7,7 +7,7 @@ import { useWrite } from '../api/hooks.ts'
 import { notifyError, notifySuccess } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { Card } from '../ui/layout/page.tsx'
-import { ServiceSentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence, sentencesOf } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 import { DnsCheckHistory } from './dns-check-history.tsx'
 
@@ -63,9 +63,9 @@ export function DnsCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
           {t('dns.failingSince')} <Time at={check.failing_since} />
         </Note>
       ) : null}
-      {check?.errors.map(text => (
-        <div key={text} className="pw-advice" data-tone="bad">
-          <ServiceSentence text={text} />
+      {sentencesOf(check?.errors ?? [], check?.errors_codes ?? []).map(error => (
+        <div key={error.text} className="pw-advice" data-tone="bad">
+          <ServiceSentence {...error} />
         </div>
       ))}
       {check ? <DnsCheckHistory domainId={domain.id} /> : null}

@@ -7,7 +7,7 @@ import { Loaded } from '../ui/feedback/content-states.tsx'
 import { problemText } from '../ui/feedback/problem-text.ts'
 import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Diff } from '../ui/values/diff.tsx'
-import { ServiceSentence } from '../ui/values/service-sentence.tsx'
+import { type ApiSentence, ServiceSentence, sentencesOf } from '../ui/values/service-sentence.tsx'
 import { DnsPlanProgress } from './dns-plan-progress.tsx'
 import { countByAction, type PlanItem, type PlanResult, type PlanStage, rowState, stageOf } from './dns-plan-state.ts'
 import { useDnsPropagation } from './use-dns-propagation.ts'
@@ -40,12 +40,12 @@ export function DnsPlanDialog({ domainId, close }: { domainId: string; close: ()
     apply.mutate({ params, body: { plan_id: planId, accept } }, { onError: () => void plan.refetch() })
   return (
     <Loaded query={plan}>
-      {({ id, items, warnings }) => (
+      {({ id, items, warnings, warnings_codes }) => (
         <Stack gap="md">
           <DnsPlanProgress stage={stage} />
-          {(result?.warnings ?? warnings).map(text => (
-            <Note key={text} tone="warn">
-              <ServiceSentence text={text} />
+          {warningsOf(result ?? { warnings, warnings_codes }).map(warning => (
+            <Note key={warning.text} tone="warn">
+              <ServiceSentence {...warning} />
             </Note>
           ))}
           {stage === 'plan' ? <Summary items={items} /> : null}
@@ -86,6 +86,23 @@ export function DnsPlanDialog({ domainId, close }: { domainId: string; close: ()
   )
 }
 
+type Warnings = Pick<PlanItem, 'warnings' | 'warnings_codes'>
+
+function warningsOf({ warnings, warnings_codes }: Warnings): ApiSentence[] {
+  return sentencesOf(warnings, warnings_codes)
+}
+
+function messageOf({ message, message_code, message_params }: NonNullable<PlanResult['stopped']>): ApiSentence {
+  return { text: message, code: message_code, params: message_params }
+}
+
+/** Why the item failed, or why it is planned. */
+function reasonOf(item: PlanItem | PlanResult['items'][number]): ApiSentence {
+  if ('message' in item && item.message)
+    return { text: item.message, code: item.message_code, params: item.message_params }
+  return { text: item.reason, code: item.reason_code, params: item.reason_params }
+}
+
 const WRITES: ReadonlySet<PlanItem['action']> = new Set(['create', 'update', 'delete'])
 
 function Summary({ items }: { items: readonly PlanItem[] }) {
@@ -108,7 +125,7 @@ function Outcome({ stage, result }: { stage: PlanStage; result: PlanResult | und
     return (
       <div role="alert">
         <Note tone="bad">
-          {t('dns.stopped')} <ServiceSentence text={result.stopped.message} />
+          {t('dns.stopped')} <ServiceSentence {...messageOf(result.stopped)} />
         </Note>
       </div>
     )
@@ -145,11 +162,11 @@ function PlanRow(props: {
       </Group>
       <Diff before={still ? null : item.before} after={item.value} same={still} />
       <div className="pw-sub">
-        <ServiceSentence text={'message' in item && item.message ? item.message : item.reason} />
+        <ServiceSentence {...reasonOf(item)} />
       </div>
-      {item.warnings.map(text => (
-        <div key={text} className="pw-advice" data-tone="warn">
-          <ServiceSentence text={text} />
+      {warningsOf(item).map(warning => (
+        <div key={warning.text} className="pw-advice" data-tone="warn">
+          <ServiceSentence {...warning} />
         </div>
       ))}
       {item.acceptable && !state ? (

@@ -12,17 +12,28 @@ const item = (record: string, action: PlanItem['action'] = 'create'): PlanItem =
   value: 'new',
   ttl: 600,
   before: null,
-  reason: 'It is missing.',
+  reason: 'Record not found. It will be created.',
+  reason_code: 'dns_plan.missing',
+  reason_params: {},
   code: null,
   acceptable: false,
   warnings: [],
+  warnings_codes: [],
 })
 const row = (record: string, status: Row['status'], action?: PlanItem['action']): Row => ({
   ...item(record, action),
   status,
   message: null,
+  message_code: null,
+  message_params: null,
 })
-const result = (...items: Row[]): PlanResult => ({ object: 'dns_result', items, stopped: null, warnings: [] })
+const result = (...items: Row[]): PlanResult => ({
+  object: 'dns_result',
+  items,
+  stopped: null,
+  warnings: [],
+  warnings_codes: [],
+})
 const check = (outcome: Check['outcome'], seen: Record<string, 'verified' | 'pending'>): Check => ({
   outcome,
   records: Object.entries(seen).map(([id, status]) => ({
@@ -30,13 +41,23 @@ const check = (outcome: Check['outcome'], seen: Record<string, 'verified' | 'pen
     status,
     observed: [],
     errors: [],
+    errors_codes: [],
     warnings: [],
+    warnings_codes: [],
     instructions: [],
+    instructions_codes: [],
   })),
 })
 const stopped: PlanResult = {
   ...result(row('spf', 'not_done')),
-  stopped: { fault: 'auth', message: 'No.', retry_after: null, permission: null },
+  stopped: {
+    fault: 'auth',
+    message: 'No.',
+    message_code: 'text.verbatim',
+    message_params: { text: 'No.' },
+    retry_after: null,
+    permission: null,
+  },
 }
 const written = result(row('spf', 'done'), row('dkim', 'pending'), row('ptr', 'skipped', 'skip'))
 const half = check('verified', { spf: 'verified', dkim: 'pending' })

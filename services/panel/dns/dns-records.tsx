@@ -6,7 +6,7 @@ import type { Output } from '../api/client.ts'
 import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Card } from '../ui/layout/page.tsx'
 import { CopyButton } from '../ui/values/copy-button.tsx'
-import { ServiceSentence } from '../ui/values/service-sentence.tsx'
+import { type ApiSentence, ServiceSentence, sentencesOf } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Domain = Output<'getDomainOperation'>
@@ -126,18 +126,19 @@ function Observed({ record }: { record: DnsRecord }) {
 
 /** Errors, warnings and instructions of the service. */
 function Advice({ record }: { record: DnsRecord }) {
-  const lines: [tone: string, text: string][] = [
-    ...record.errors.map((text): [string, string] => ['bad', text]),
-    ...record.warnings.map((text): [string, string] => ['warn', text]),
-    ...record.instructions.map((text): [string, string] => ['info', text]),
-    ...(record.note ? [['info', record.note] as [string, string]] : []),
+  const { note, note_code: code, note_params: params } = record
+  const lines: (ApiSentence & { tone: string })[] = [
+    ...sentencesOf(record.errors, record.errors_codes).map(line => ({ ...line, tone: 'bad' })),
+    ...sentencesOf(record.warnings, record.warnings_codes).map(line => ({ ...line, tone: 'warn' })),
+    ...sentencesOf(record.instructions, record.instructions_codes).map(line => ({ ...line, tone: 'info' })),
+    ...(note ? [{ text: note, code, params, tone: 'info' }] : []),
   ]
   if (lines.length === 0) return null
   return (
     <Stack gap={4} mt={8}>
-      {lines.map(([tone, text]) => (
-        <div key={text} className="pw-advice" data-tone={tone}>
-          <ServiceSentence text={text} />
+      {lines.map(({ tone, ...line }) => (
+        <div key={line.text} className="pw-advice" data-tone={tone}>
+          <ServiceSentence {...line} />
         </div>
       ))}
     </Stack>

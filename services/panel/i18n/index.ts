@@ -1,9 +1,9 @@
 /** Translations: one catalogue for each language, loaded on demand. The keys of the English one are the type. */
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import { render, type Sentence, type Catalogue as Sentences } from '../../platform/sentences/render.ts'
 import { type Language, setPreferences } from '../state/preferences.ts'
 import type { Catalogue } from './en/index.ts'
-import { sentenceTranslator } from './sentences.ts'
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -15,8 +15,8 @@ declare module 'i18next' {
 
 interface LanguageModule {
   catalogue: Catalogue
-  /** Translations of the service's English sentences. */
-  sentences?: Readonly<Record<string, string>>
+  /** Texts of the service's sentences; English readers get them from the API. */
+  sentences?: Sentences
 }
 
 const catalogues: Record<Language, () => Promise<LanguageModule>> = {
@@ -24,16 +24,24 @@ const catalogues: Record<Language, () => Promise<LanguageModule>> = {
   'zh-CN': () => import('./zh-CN/index.ts'),
 }
 
-const translators = new Map<Language, (sentence: string) => string | undefined>()
+const sentences = new Map<Language, Sentences>()
 
-/** Translates a sentence of the service; undefined if there is no translation, and always for English. */
-export function translateSentence(language: Language, sentence: string): string | undefined {
-  return translators.get(language)?.(sentence)
+/** A sentence as the API returns it. */
+export interface CodedSentence {
+  code: string
+  params?: object | null | undefined
+}
+
+/** The text of a sentence; undefined for codes without a text in this language, and always for English. */
+export function renderSentence(language: Language, { code, params }: CodedSentence): string | undefined {
+  const texts = sentences.get(language)
+  if (!texts || !Object.hasOwn(texts.texts, code)) return undefined
+  return render({ code, params: params ?? {} } as Sentence, texts)
 }
 
 async function load(language: Language): Promise<Catalogue> {
-  const { catalogue, sentences } = await catalogues[language]()
-  if (sentences) translators.set(language, sentenceTranslator(sentences))
+  const { catalogue, sentences: texts } = await catalogues[language]()
+  if (texts) sentences.set(language, texts)
   return catalogue
 }
 

@@ -11,7 +11,7 @@ import problems from './problems.json' with { type: 'json' }
 import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 
-export { sentences } from './sentences.ts'
+export { chinese as sentences } from '../../../platform/sentences/zh-cn/index.ts'
 
 export const catalogue: Catalogue = {
   ...common,

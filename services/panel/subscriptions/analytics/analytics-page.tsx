@@ -31,8 +31,8 @@ export function AnalyticsPage() {
     })
   return (
     <AppScopedPage
-      title={t('subs.figuresTitle')}
-      lead={t('subs.figuresLead')}
+      title={t('subs.statisticsTitle')}
+      lead={t('subs.statisticsLead')}
       actions={<DaysRangeControl days={days} set={go} />}
     >
       {({ app }) => <Analytics appKey={app.app_key} days={days} />}

@@ -85,7 +85,7 @@ function CheckResult({ answer }: { answer: ImportResponse }) {
         <span className="pw-mono">{error.field || (error.column && t('subs.column', { number: error.column }))}</span>
       ),
     },
-    { label: t('subs.fault'), cell: error => error.message },
+    { label: t('subs.error'), cell: error => error.message },
   ]
   if (answer.errors.length === 0)
     return (
@@ -96,9 +96,9 @@ function CheckResult({ answer }: { answer: ImportResponse }) {
     )
   return (
     <div role="alert">
-      <Note tone="bad">{t('subs.importFaults', { count: answer.errors.length })}</Note>
+      <Note tone="bad">{t('subs.importErrors', { count: answer.errors.length })}</Note>
       <DataTable
-        name={t('subs.fault')}
+        name={t('subs.error')}
         columns={columns}
         rows={answer.errors.slice(0, 50)}
         rowKey={error => `${error.row} ${error.column} ${error.field} ${error.rule}`}

@@ -1,30 +1,43 @@
 /** Texts of errors in both languages. */
 import i18next from 'i18next'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Sentence } from '../../../platform/sentences/sentence.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { catalogue as en } from '../../i18n/en/index.ts'
+import { changeLanguage, startI18n } from '../../i18n/index.ts'
 import { catalogue as zh } from '../../i18n/zh-CN/index.ts'
 import { headline, problemText } from './problem-text.ts'
 
-beforeAll(() =>
-  i18next.init({ lng: 'en', resources: { en: { translation: en }, 'zh-CN': { translation: zh } }, fallbackLng: false }),
-)
+beforeAll(() => {
+  vi.stubGlobal('document', { documentElement: {} })
+  return startI18n('en')
+})
+afterAll(() => vi.unstubAllGlobals())
 
 const problem = (code: string, detail: string, status = 422, retryAfter?: number) =>
   new ApiProblem({ code, status, detail, retryAfter })
+const coded = (code: string, detail: string, { code: of, params = {} }: Sentence) =>
+  new ApiProblem({ code, status: 409, detail, detailCode: { code: of, params } })
 
 test.each([
   ['en', problem('conflict', 'There is a domain a.example already.', 409), 'There is a domain a.example already.'],
-  ['zh-CN', problem('conflict', 'There is a domain.', 409), '与现有内容冲突。（There is a domain.）'],
+  ['zh-CN', problem('conflict', 'There is a domain.', 409), '与现有内容冲突（There is a domain.）。'],
+  [
+    'zh-CN',
+    coded('conflict', 'You have the domain.', sentence('detail.domain_exists', { name: 'a.example' })),
+    '您已有域名 a.example。',
+  ],
+  ['zh-CN', coded('conflict', 'Odd.', sentence('text.verbatim', { text: 'Odd.' })), '与现有内容冲突（Odd.）。'],
   ['zh-CN', problem('invalid_login', 'Wrong user name or password.', 401), '用户名或密码错误。'],
   ['zh-CN', problem('brand_new', 'Only in English yet.'), 'Only in English yet.'],
   ['en', problem('rate_limited', 'Too many requests.', 429, 30), 'Too many requests. Try again in 30 s.'],
-  ['zh-CN', problem('rate_limited', 'Too many.', 429, 30), '请求过于频繁。 请在 30 秒后重试。'],
+  ['zh-CN', problem('rate_limited', 'Too many.', 429, 30), '请求过于频繁，请稍后再试。 请在 30 秒后重试。'],
   ['en', problem('offline', 'fetch failed', 0), en.problems.offline],
   ['zh-CN', problem('offline', 'fetch failed', 0), zh.problems.offline],
   ['en', new TypeError('x is not a function'), en.problems.internal],
-])('in %s, %o reads "%s"', async (language, error, words) => {
-  await i18next.changeLanguage(language)
+] as const)('in %s, %o reads "%s"', async (language, error, words) => {
+  await changeLanguage(language)
   expect(problemText(error, i18next.t)).toBe(words)
 })
 
@@ -32,39 +45,38 @@ const refused = (fieldErrors: [pointer: string, message: string][], code = 'vali
   new ApiProblem({
     code,
     status: 422,
-    detail: '/name: Too small: expected string to have >=1 characters',
+    title: 'Some fields are not valid.',
+    detail: '/name: is odd',
     fieldErrors: fieldErrors.map(([pointer, message]) => ({ pointer, code: 'x', message })),
   })
 
 test.each([
-  [
-    'en',
-    refused([['/name', 'Too small: expected string to have >=1 characters']]),
-    'Some fields are not valid.',
-    'Some fields are not valid. name: Fill this in.',
-  ],
+  ['en', refused([['/name', 'is odd']]), 'Some fields are not valid.', 'Some fields are not valid. name: is odd'],
   [
     'zh-CN',
     refused([
-      ['/name', 'Too small: expected string to have >=1 characters'],
+      ['/name', 'is odd'],
       ['', 'odd'],
     ]),
-    zh.problems.validation_failed,
-    `${zh.problems.validation_failed} name: 请填写此项。 odd`,
+    '参数校验失败。',
+    '参数校验失败。 name: is odd odd',
   ],
   [
     'en',
     refused([['/managed_by', 'k8s:web/gold']], '40907'),
-    '/name: Too small: expected string to have >=1 characters',
-    '/name: Too small: expected string to have >=1 characters managed_by: k8s:web/gold',
+    '/name: is odd',
+    '/name: is odd managed_by: k8s:web/gold',
   ],
-])('in %s a form shows the headline, a notification also the field errors', async (language, error, sentence, all) => {
-  await i18next.changeLanguage(language)
-  expect(headline(error, i18next.t)).toBe(sentence)
-  expect(problemText(error, i18next.t)).toBe(all)
-})
+] as const)(
+  'in %s a form shows the headline, a notification also the field errors',
+  async (language, error, text, all) => {
+    await changeLanguage(language)
+    expect(headline(error, i18next.t)).toBe(text)
+    expect(problemText(error, i18next.t)).toBe(all)
+  },
+)
 
 test('a validation error without field errors keeps its detail', async () => {
-  await i18next.changeLanguage('en')
+  await changeLanguage('en')
   expect(headline(problem('validation_failed', 'The file is no CSV.'), i18next.t)).toBe('The file is no CSV.')
 })

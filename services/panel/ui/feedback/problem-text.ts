@@ -1,13 +1,11 @@
-/** Text of an error: the service's English detail, or the translation of its code. */
+/** Text of an error in the reader's language. */
 import type { TFunction } from 'i18next'
-import i18next from 'i18next'
 import { ApiProblem } from '../../api/problem.ts'
-import type problems from '../../i18n/en/problems.json'
+import { renderSentence } from '../../i18n/index.ts'
+import { preferences } from '../../state/preferences.ts'
 import { displayedFieldErrors } from './field-error-text.ts'
 
-type Known = keyof typeof problems
-
-/** Codes whose English detail is more specific than the translation; it is then appended in parentheses. */
+/** Codes whose English detail says more than their title; without a code of its own it is appended in parentheses. */
 const DETAILED: ReadonlySet<string> = new Set([
   'conflict',
   'forbidden',
@@ -18,7 +16,7 @@ const DETAILED: ReadonlySet<string> = new Set([
 
 /** Headline and all field errors in one text, for notifications. */
 export function problemText(error: unknown, t: TFunction): string {
-  const fieldErrors = displayedFieldErrors(error, t).map(({ path, text }) => [...path.slice(-1), text].join(': '))
+  const fieldErrors = displayedFieldErrors(error).map(({ path, text }) => [...path.slice(-1), text].join(': '))
   return [headline(error, t), ...fieldErrors].join(' ')
 }
 
@@ -26,14 +24,23 @@ export function problemText(error: unknown, t: TFunction): string {
 export function headline(error: unknown, t: TFunction): string {
   if (!(error instanceof ApiProblem)) return t('problems.internal')
   const wait = error.retryAfter ? ` ${t('ui.retryIn', { seconds: error.retryAfter })}` : ''
-  return `${sentence(error, t)}${wait}`
+  return `${ended(sentence(error, t))}${wait}`
 }
 
 function sentence(error: ApiProblem, t: TFunction): string {
-  const translated = t(`problems.${error.code as Known}`, { defaultValue: error.message })
-  if (error.status === 0 || error.message === translated) return translated
+  if (error.status === 0) return t('problems.offline')
+  const { language } = preferences()
+  const translated = renderSentence(language, { code: `problem.${error.code}` })
+  const title = translated ?? error.title
   // The detail repeats the first field error, and field errors are listed separately.
-  if (error.code === 'validation_failed' && error.fieldErrors.length > 0) return translated
-  if (i18next.language === 'en') return error.message || translated
-  return DETAILED.has(error.code) ? `${translated}（${error.message}）` : translated
+  if (error.code === 'validation_failed' && error.fieldErrors.length > 0) return title || error.message
+  const detail = error.detail && renderSentence(language, error.detail)
+  if (detail !== undefined && error.detail?.code !== 'text.verbatim') return detail
+  if (translated === undefined) return error.message || title
+  return DETAILED.has(error.code) && error.message !== error.title ? `${translated}（${error.message}）` : translated
+}
+
+/** The titles of problems end without a full stop in Chinese. */
+function ended(text: string): string {
+  return /[\p{Script=Han}）]$/u.test(text) ? `${text}。` : text
 }

@@ -63,7 +63,7 @@ export function SubmitForm(props: {
 
 function SubmitError({ error, shown }: { error: Error; shown: object }) {
   const { t } = useTranslation()
-  const others = displayedFieldErrors(error, t).filter(fieldError => fieldOf(fieldError, shown) === undefined)
+  const others = displayedFieldErrors(error).filter(fieldError => fieldOf(fieldError, shown) === undefined)
   return (
     <div role="alert">
       <Note tone="bad">

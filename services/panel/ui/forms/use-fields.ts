@@ -1,6 +1,5 @@
 /** Form state: values, and props that bind a control to a field (value, change handler, error). */
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 
 /** Names of the fields with values of a type. */
@@ -41,9 +40,8 @@ interface FieldProps {
  * their fields; {@link import('./form.tsx').SubmitForm} lists the others.
  */
 export function useFields<F extends object>(initial: F | (() => F), requestError: Error | null): Fields<F> {
-  const { t } = useTranslation()
   const [values, setValues] = useState(initial)
-  const fieldErrors = displayedFieldErrors(requestError, t)
+  const fieldErrors = displayedFieldErrors(requestError)
   const change = (part: Partial<F>) => setValues(current => ({ ...current, ...part }))
   const set = (name: keyof F, value: unknown) => setValues(current => ({ ...current, [name]: value }))
   const errorOf = (name: string): FieldProps => {

@@ -1,10 +1,26 @@
-/** English sentence of the service about DNS or health, translated if the language has a translation. */
+/** A sentence of the service, in the reader's language. */
+import { type CodedSentence, renderSentence } from '../../i18n/index.ts'
+import { preferences, usePreferences } from '../../state/preferences.ts'
 
-import { translateSentence } from '../../i18n/index.ts'
-import { usePreferences } from '../../state/preferences.ts'
+/** A sentence as the API returns it: its English text, and its code unless an older release stored it. */
+export interface ApiSentence extends Partial<Pick<CodedSentence, 'params'>> {
+  text: string
+  code?: string | null | undefined
+}
 
-/** Untranslated sentences are marked as English for screen readers. */
-export function ServiceSentence({ text }: { text: string }) {
+/** Texts without a translation are marked as English for screen readers. */
+export function ServiceSentence({ text, code, params }: ApiSentence) {
   const { language } = usePreferences()
-  return translateSentence(language, text) ?? <span lang="en">{text}</span>
+  const translated = code ? renderSentence(language, { code, params }) : undefined
+  return translated === undefined || translated === text ? <span lang="en">{text}</span> : translated
+}
+
+/** The same as text, for notifications. */
+export function sentenceText({ text, code, params }: ApiSentence): string {
+  return (code ? renderSentence(preferences().language, { code, params }) : undefined) ?? text
+}
+
+/** The sentences of a list field of the API, from its texts and the codes beside them. */
+export function sentencesOf(texts: readonly string[], codes: readonly CodedSentence[]): ApiSentence[] {
+  return texts.map((text, index) => ({ text, ...codes[index] }))
 }
