@@ -1,4 +1,4 @@
-/** Main of the chart's create-once Job: makes the Secrets that an installation needs and never changes one. */
+/** Entry point of the chart's create-once Job: creates the Secrets that an installation needs and never changes one. */
 
 import { createMetrics } from '../services/platform/observability/metrics.ts'
 import { makeCertificate } from '../services/platform/security/self-signed-certificate.ts'

@@ -22,7 +22,7 @@ interface Role {
 const target: RbacTarget = { namespace: 'postwright', serviceAccount: 'operator', name: 'pw', watchNamespaces: [] }
 const rolesFor = (...watchNamespaces: string[]) => rbacObjects({ ...target, watchNamespaces }) as Role[]
 const named = ({ kind, metadata: { name, namespace } }: Role) => `${kind} ${namespace ? `${namespace}/` : ''}${name}`
-/** Who may read Secrets, and where. */
+/** Roles that may read Secrets. */
 const secretRoles = (roles: Role[]) =>
   roles.filter(({ rules }) => rules?.some(({ resources }) => resources.includes('secrets'))).map(named)
 
@@ -37,7 +37,7 @@ describe('the roles', () => {
     expect(secretRoles(rolesFor())).toEqual(['ClusterRole pw'])
   })
 
-  test('over some namespaces let it read Secrets there and nowhere else, and look at these Namespaces only', () => {
+  test('over some namespaces allow reading Secrets there and nowhere else, and reading these Namespaces only', () => {
     const roles = rolesFor('shop', 'game')
     expect(secretRoles(roles)).toEqual(['Role shop/pw', 'Role game/pw'])
     const wide = roles.find(({ kind }) => kind === 'ClusterRole')
@@ -64,7 +64,7 @@ describe('the roles', () => {
     },
   )
 
-  test('give nothing by a star, and delete nothing', () => {
+  test('grant nothing by a wildcard, and no deletion', () => {
     for (const { rules = [] } of [...rolesFor(), ...rolesFor('shop')])
       for (const { apiGroups, resources, verbs } of rules) {
         expect([...apiGroups, ...resources, ...verbs]).not.toContain('*')
@@ -76,26 +76,26 @@ describe('the roles', () => {
 
 describe('the check at the start', () => {
   /** A client that answers access reviews. */
-  function reviewing(allows: (asked: Record<string, string>) => boolean) {
-    const asked: Record<string, string>[] = []
+  function reviewing(allows: (reviews: Record<string, string>) => boolean) {
+    const reviews: Record<string, string>[] = []
     const client: Pick<KubeClient, 'request'> = {
       request: async <T>({ body }: KubeRequest) => {
         const { resourceAttributes } = (body as { spec: { resourceAttributes: Record<string, string> } }).spec
-        asked.push(resourceAttributes)
+        reviews.push(resourceAttributes)
         return { status: { allowed: allows(resourceAttributes) } } as T
       },
     }
     const missing = (rules: readonly Rule[], namespaces: readonly (string | undefined)[]) =>
       missingRights(client as KubeClient, rules, namespaces)
-    return { asked, missing }
+    return { reviews, missing }
   }
 
-  test('finds nothing where everything is allowed, and asks for each verb in each namespace', async () => {
-    const { asked, missing } = reviewing(() => true)
+  test('finds nothing where everything is allowed, and checks each verb in each namespace', async () => {
+    const { reviews, missing } = reviewing(() => true)
     expect(await missing(WORKLOAD_RULES, ['shop', 'game'])).toEqual([])
-    expect(asked).toHaveLength(2 * (5 + 2))
-    expect(asked).toContainEqual({ verb: 'watch', group: '', resource: 'secrets', namespace: 'shop' })
-    expect(asked).toContainEqual({ verb: 'create', group: 'events.k8s.io', resource: 'events', namespace: 'game' })
+    expect(reviews).toHaveLength(2 * (5 + 2))
+    expect(reviews).toContainEqual({ verb: 'watch', group: '', resource: 'secrets', namespace: 'shop' })
+    expect(reviews).toContainEqual({ verb: 'create', group: 'events.k8s.io', resource: 'events', namespace: 'game' })
   })
 
   test.each([
@@ -115,7 +115,7 @@ describe('the check at the start', () => {
     expect(await missing(rules, scopes)).toEqual([sentence])
   })
 
-  test('tells a subresource from its resource', async () => {
+  test('distinguishes a subresource from its resource', async () => {
     const { missing } = reviewing(({ subresource }) => subresource !== 'status')
     const lacking = await missing(KIND_RULES, ['shop'])
     expect(lacking).toContain('patch apps/status.postwright.dev in namespace shop')

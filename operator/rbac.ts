@@ -17,24 +17,25 @@ export interface Rule {
 const plurals = kinds.map(kind => kind.plural)
 
 /**
- * Needed for our own kinds, always by a ClusterRole: a Role is deleted at once with its namespace, and then no process could take
- * the finalizers off the resources that are still there (ADR 51).
+ * Needed for our own kinds, always by a ClusterRole: a Role is deleted together with its namespace, and then no process
+ * could remove the finalizers of the remaining resources (ADR 51).
  */
 export const KIND_RULES: readonly Rule[] = [
   { apiGroup: GROUP, resources: plurals, verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroup: GROUP, resources: plurals.map(plural => `${plural}/status`), verbs: ['patch'] },
 ]
 
-/** Needed in every watched namespace, or in the whole cluster when all are watched. */
+/** Needed in every watched namespace, or in the cluster when all are watched. */
 export const WORKLOAD_RULES: readonly Rule[] = [
-  // Secrets cannot be narrowed by label here; only labelled ones are listed, and `get` reads those that a DNSProvider names.
+  // RBAC cannot restrict Secrets by label; only labelled ones are listed, and `get` reads those that a DNSProvider
+  // names.
   { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroup: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
 /**
- * Needed on each watched Namespace by its name, or on all of them: the annotation postwright.dev/owners is stored there, and
- * what it allows or forbids holds at once (ADR 36).
+ * Needed on each watched Namespace by its name, or on all of them: the annotation postwright.dev/owners is stored
+ * there, and its changes apply immediately (ADR 36).
  */
 export function namespaceRules(watchNamespaces: readonly string[]): Rule[] {
   const names = watchNamespaces.length > 0 ? { resourceNames: watchNamespaces } : {}
@@ -46,7 +47,7 @@ export const OWN_RULES: readonly Rule[] = [
   { apiGroup: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ]
 
-/** Who gets the rights. */
+/** Subject of the permissions. */
 export interface RbacTarget {
   /** Namespace and name of the operator's service account. */
   namespace: string

@@ -1,4 +1,4 @@
-/** Makes a Secret if there is none: what exists is never touched. */
+/** Creates a Secret that does not exist; existing ones are never changed. */
 
 import { type KubeClient, KubeError } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object-cache.ts'
@@ -11,7 +11,10 @@ export interface CreatedOnce {
   missing: string[]
 }
 
-/** Creates the Secret with these values unless it exists; two callers at once make one. Throws {@link KubeError}. */
+/**
+ * Creates the Secret with these values unless it exists; of two parallel callers one creates it. Throws {@link
+ * KubeError}.
+ */
 export async function createSecretOnce(
   client: KubeClient,
   { namespace, name }: ObjectId,

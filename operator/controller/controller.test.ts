@@ -47,7 +47,7 @@ test('a terminal failure is not tried again before something changes', async () 
 test.each([
   ['an error of ours', new LaterError('busy', 40)],
   ['the API server', Object.assign(new Error('429'), { retryAfterMs: 40 })],
-])('a wait that %s asks for is kept', async (_who, error) => {
+])('a pause requested by %s is respected', async (_who, error) => {
   const times: number[] = []
   const { queue } = start(async () => {
     times.push(performance.now())
@@ -59,7 +59,7 @@ test.each([
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(39)
 })
 
-test('a run may ask to come again', async () => {
+test('a run may request a later run', async () => {
   let runs = 0
   const { queue } = start(async () => (++runs < 3 ? { requeueAfterMs: 1 } : {}))
   queue.add('a')
@@ -84,7 +84,7 @@ test('keys run side by side up to the concurrency, one key never beside itself',
   expect(most).toBe(2)
 })
 
-test('stopping waits for the run in hand', async () => {
+test('stopping waits for the run in flight', async () => {
   const gate = Promise.withResolvers<void>()
   let ended = false
   const { queue, controller } = start(async () => {

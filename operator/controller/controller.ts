@@ -42,7 +42,7 @@ export interface ControllerOptions {
 
 /** A running controller. */
 export interface Controller {
-  /** Takes no further key and waits for the runs in progress. */
+  /** Accepts no further key and waits for the runs in progress. */
   stop(): Promise<void>
 }
 
@@ -93,7 +93,7 @@ export function startController(options: ControllerOptions): Controller {
   }
 }
 
-/** Milliseconds that the other side asked to wait, if the error carries them. */
+/** Milliseconds to wait as requested by the server, if the error contains them. */
 function retryAfterOf(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return 0
   return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0

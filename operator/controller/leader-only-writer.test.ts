@@ -9,7 +9,7 @@ const target = { name: 'shop', namespace: 'n', uid: 'u', resourceVersion: '7' }
 const content = { name: 'shop-app', type: 'Opaque', data: {}, annotations: {} }
 const app = App as unknown as Kind
 
-/** A call of each method; the compiler asks for a new one. */
+/** A call of each method; the compiler requires one for each new method. */
 const CALLS: { [M in keyof Writer]: (writer: Writer) => Promise<unknown> } = {
   readSecret: writer => writer.readSecret(target),
   readNamespace: writer => writer.readNamespace('n'),
@@ -43,7 +43,7 @@ test.each(Object.entries(CALLS))('%s: whoever leads no more changes nothing, and
   expect(failure === 'not the leader').toBe(!reads)
 })
 
-test('the lease is looked at before each write, not once', async () => {
+test('the lease is checked before each write, not once', async () => {
   let leader = true
   const { sent, writer } = writing(() => {
     if (!leader) throw new Error('not the leader')

@@ -40,7 +40,7 @@ export interface OperatorOptions {
 /** Name of the Lease. */
 const LEASE = 'postwright-operator'
 
-/** Runs at once per kind: most of a run is waiting, and one account that is throttled must not hold up all others. */
+/** Parallel runs per kind: most of a run is waiting, and one throttled account must not delay all others. */
 const CONCURRENCY = 10
 /** Pauses after failures: 1 s doubled up to 15 min. Conflicts of revisions are retried by the change that caused them. */
 const RETRY = { baseMs: 1_000, capMs: 15 * 60_000 }
@@ -113,7 +113,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
       const missing = new Set(reflectors.filter(({ isSynced }) => !isSynced()).map(({ name }) => name))
       return missing.size > 0 ? `not listed yet: ${[...missing].join(', ')}` : undefined
     },
-    notAlive: () => (elector.idleMs() > STUCK_MS ? 'the election loop stands still' : undefined),
+    notAlive: () => (elector.idleMs() > STUCK_MS ? 'the election loop does not progress' : undefined),
     async stop() {
       stopping.abort()
       await parts.changes?.stop()
@@ -123,7 +123,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
       await elector.stop()
       await Promise.all(reflectors.map(reflector => reflector.stop()))
       await resyncing
-      // A process that never led waits for an election that will not come; it holds nothing.
+      // A process that never led waits for an election that does not come; it holds no lease.
       void leading
       await client.close()
     },

@@ -31,7 +31,7 @@ test.each<[string, KubeObject | undefined, KubeObject | undefined, boolean]>([
   expect(needsRun({ before, after })).toBe(expected)
 })
 
-function world() {
+function createFixture() {
   const fail = (error: unknown) => expect.unreachable(String(error))
   const kinds = ['DNSProvider', 'MailDomain', 'SMTPCredential', 'APIToken', 'App', 'SubscriptionPlan', 'FeatureSwitch']
   const caches = new Map(kinds.map(kind => [kind, createCache(fail)]))
@@ -44,15 +44,15 @@ function world() {
   return { caches, secrets, enqueue, put, take }
 }
 
-test('the first list goes to the back of the queue', () => {
-  const { put, take } = world()
+test('the first list is queued last', () => {
+  const { put, take } = createFixture()
   put('App', object('shop', { spec: { appKey: 'shop' } }), true)
   put('App', object('shop', { spec: { appKey: 'shop' }, metadata: { generation: 2 } }))
   expect(take()).toEqual(['App ns/shop low', 'App ns/shop high'])
 })
 
-test('a login looks again when its MailDomain changes its conditions, and not when a time in it moves', () => {
-  const { put, take } = world()
+test('a login is reconciled when its MailDomain changes its conditions, but not when a time in it changes', () => {
+  const { put, take } = createFixture()
   put('SMTPCredential', object('news', { spec: { domainRef: { name: 'example' } } }))
   const domain = (status: object) => object('example', { spec: { domainName: 'example.com' }, status })
   put('MailDomain', domain({ conditions: [{ type: 'Accepted', status: 'False', reason: 'X' }] }))
@@ -67,7 +67,7 @@ test('a login looks again when its MailDomain changes its conditions, and not wh
 })
 
 test('a Secret wakes the resource that owns it and the provider that reads it', () => {
-  const { put, secrets, take } = world()
+  const { put, secrets, take } = createFixture()
   put('DNSProvider', object('p', { spec: { secretRef: { name: 'dns' } } }))
   put('SMTPCredential', object('news', { spec: { domainRef: { name: 'example' } } }))
   take()
@@ -80,8 +80,8 @@ test('a Secret wakes the resource that owns it and the provider that reads it', 
   expect(take()).toEqual(['DNSProvider ns/p high', 'SMTPCredential ns/news high', 'SMTPCredential ns/news high'])
 })
 
-test('when a resource goes, those that declare the same are looked at', () => {
-  const { put, caches, take } = world()
+test('when a resource is deleted, those that declare the same record are reconciled', () => {
+  const { put, caches, take } = createFixture()
   put('App', object('one', { spec: { appKey: 'shop', appName: 'S' } }))
   put('App', object('two', { spec: { appKey: 'shop', appName: 'S' } }))
   put('MailDomain', object('a', { spec: { domainName: 'example.com' } }))
@@ -99,7 +99,7 @@ test.each<[string, Record<string, unknown> | undefined, string[] | undefined, st
   ['nothing, for the claim of a check', {}, ['next_check_at'], []],
   ['its id, for the result of a check', {}, ['check', 'next_check_at'], ['MailDomain ns/example high']],
 ])('a changed record is found by %s', (_what, document, fields, expected) => {
-  const { put, caches, enqueue, take } = world()
+  const { put, caches, enqueue, take } = createFixture()
   put('MailDomain', object('example', { spec: { domainName: 'example.com' }, status: { domainId: 'dom_1' } }))
   take()
   recordChanged(
@@ -128,8 +128,8 @@ test.each<[string, { collection: string; document?: Record<string, unknown>; fie
   ['another password', { collection: 'users', document: { username: 'ann' }, fields: ['password_hash'] }, []],
   ['an account that is gone', { collection: 'users' }, SENDER],
   ['a login', { collection: 'credentials', document: { username: 'ann', name: 'example.com' } }, []],
-])('those who wait for it look again at %s', (_what, { collection, document, fields }, expected) => {
-  const { put, caches, enqueue, take } = world()
+])('waiting resources are reconciled on %s', (_what, { collection, document, fields }, expected) => {
+  const { put, caches, enqueue, take } = createFixture()
   put('App', object('shop', { spec: { appKey: 'shop', mailFrom: 'News@example.com' } }))
   put('App', object('plain', { spec: { appKey: 'plain' } }))
   put('MailDomain', object('ann', { spec: { domainName: 'ann.example', owner: { username: 'ann' } } }))
@@ -140,7 +140,7 @@ test.each<[string, { collection: string; document?: Record<string, unknown>; fie
 })
 
 test('what a Namespace lists wakes all that it declares, and nothing else of it does', () => {
-  const { caches, enqueue, put, take } = world()
+  const { caches, enqueue, put, take } = createFixture()
   const namespaces = createCache(error => expect.unreachable(String(error)))
   wireNamespaces(namespaces, caches, enqueue)
   for (const namespace of ['ns', 'ns-2']) {

@@ -62,7 +62,7 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
       })
     }
   }
-  /** When a resource goes, the next one that declares the same takes over. */
+  /** When a resource is deleted, the next one that declares the same record takes over. */
   const wireDuplicates = (kind: string, index: string, of: (object: KubeObject) => string[]) => {
     const cache = caches.get(kind)
     cache?.addIndex(index, of)
@@ -101,7 +101,7 @@ export function wireNamespaces(
   })
 }
 
-/** Index of Apps: the domain of the sender that they ask for, and that they ask for one at all. */
+/** Index of Apps: the domain of their sender, and whether they have a sender at all. */
 const SENDER_INDEX = 'sender'
 const ANY_SENDER = '*'
 

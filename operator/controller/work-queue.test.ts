@@ -16,7 +16,7 @@ test('a key that waits is not added twice', async () => {
   expect([await keys.next(), await keys.next()]).toEqual(['a', 'b'])
 })
 
-test('a key that is added while it is worked on runs once more afterwards, and not at once', async () => {
+test('a key that is added during its run runs once more afterwards, not in parallel', async () => {
   const keys = queue()
   keys.add('a')
   await keys.next()
@@ -49,7 +49,7 @@ test('namespaces take turns, however many keys one of them has', async () => {
   expect(order).toEqual(['one/1', 'many/5', 'two/1', 'many/6', 'two/2', 'many/1', 'many/2', 'many/3', 'many/4'])
 })
 
-test('pauses double up to the cap, are never shorter than asked, and are forgotten after success', () => {
+test('pauses double up to the cap, are never shorter than requested, and are reset after success', () => {
   const keys = queue()
   expect([keys.retry('a'), keys.retry('a'), keys.retry('a'), keys.retry('a'), keys.retry('a')]).toEqual([
     10, 20, 40, 80, 80,
@@ -67,7 +67,7 @@ test('pauses are drawn from the upper half of the step', () => {
   keys.close()
 })
 
-test('of two times for a key the earlier one counts, and a change makes both needless', async () => {
+test('of two times for a key the earlier one counts, and a change replaces both', async () => {
   const keys = queue()
   keys.addAfter('a', 60_000)
   keys.addAfter('a', 5)
@@ -83,7 +83,7 @@ test('of two times for a key the earlier one counts, and a change makes both nee
   expect(keys.depth()).toBe(0)
 })
 
-test('a time that is further off than a timer reaches does not come at once', async () => {
+test('a time beyond the range of a timer does not fire immediately', async () => {
   const keys = queue()
   keys.addAfter('a', 40 * 86_400_000)
   keys.addAfter('b', 5)
@@ -93,7 +93,7 @@ test('a time that is further off than a timer reaches does not come at once', as
   keys.close()
 })
 
-test('closing ends those that wait and takes nothing more', async () => {
+test('closing ends waiting callers and accepts no more keys', async () => {
   const keys = queue()
   const waiting = keys.next()
   keys.close()
@@ -102,7 +102,7 @@ test('closing ends those that wait and takes nothing more', async () => {
   expect(await keys.next()).toBeUndefined()
 })
 
-/** A queue together with what it owes: keys added and not handed out since. */
+/** A queue together with its model: keys added and not returned since. */
 function model() {
   const keys = queue()
   const active: string[] = []
@@ -136,7 +136,7 @@ function model() {
   return { steps, drain }
 }
 
-test('whatever happens, no key is worked on twice at once and none is lost', async () => {
+test('for any sequence, no key runs twice in parallel and none is lost', async () => {
   const step = fc.tuple(fc.constantFrom('add', 'take', 'done'), fc.constantFrom('a', 'b', 'c'))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async list => {

@@ -16,7 +16,7 @@ export interface WorkQueue {
   addAfter(key: string, ms: number, priority?: Priority): void
   /** The next key, as soon as there is one; undefined after {@link WorkQueue.close}. */
   next(): Promise<string | undefined>
-  /** Ends the work on a key that {@link WorkQueue.next} gave. */
+  /** Ends the run of a key that {@link WorkQueue.next} returned. */
   done(key: string): void
   /** Adds the key after its own growing pause, at least `leastMs`; returns the pause in milliseconds. */
   retry(key: string, leastMs?: number): number
@@ -34,7 +34,7 @@ export interface RetryTimes {
   capMs: number
 }
 
-/** A timer beyond 2^31 ms fires at once; a key that comes early only finds that there is nothing to do. */
+/** A timer beyond 2^31 ms fires immediately; a key that runs early finds nothing to do. */
 const LONGEST_MS = DAY_MS
 
 interface Waiting {

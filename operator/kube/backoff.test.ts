@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createBackoff } from './backoff.ts'
 
-test('every pause lies between base and cap, and the first after a reset is short again', () => {
+test('every pause is between base and cap, and the first after a reset is short again', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 1 }), draws => {
       let index = 0

@@ -1,6 +1,6 @@
-/** Waiting times between tries: decorrelated jitter, so that many clients do not come back together. */
+/** Pauses between attempts: decorrelated jitter, so that many clients do not retry at the same time. */
 
-/** Makes the waits of one chain of failures. */
+/** Pauses of one chain of failures. */
 export interface Backoff {
   /** Milliseconds to wait after one more failure. */
   next(): number
@@ -8,8 +8,8 @@ export interface Backoff {
 }
 
 /**
- * Waits between `baseMs` and `capMs`; each is drawn between the base and three times the one before.
- * `random` gives numbers in [0, 1).
+ * Pauses between `baseMs` and `capMs`; each is drawn between the base and three times the previous one. `random`
+ * returns numbers in [0, 1).
  */
 export function createBackoff(baseMs: number, capMs: number, random: () => number): Backoff {
   let last = baseMs

@@ -1,4 +1,4 @@
-/** Requests over a real socket, to a server that answers as the test says. */
+/** Requests over a real socket to a server with configurable responses. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { KubeConfig } from '@kubernetes/client-node'
@@ -14,15 +14,15 @@ interface Asked {
   body: string
 }
 
-/** A client, the server that it speaks to, and what was asked there. */
-async function speaking(answer: (response: ServerResponse, asked: Asked) => void) {
-  const asked: Asked[] = []
+/** A client, its server, and the requests that the server received. */
+async function speaking(answer: (response: ServerResponse, requests: Asked) => void) {
+  const requests: Asked[] = []
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     let body = ''
     for await (const chunk of request) body += chunk
     const { 'content-type': type, authorization } = request.headers
     const one = { method: request.method, url: request.url, type, authorization, body }
-    asked.push(one)
+    requests.push(one)
     answer(response, one)
   }
   const server = createServer((request, response) => void take(request, response))
@@ -41,7 +41,7 @@ async function speaking(answer: (response: ServerResponse, asked: Asked) => void
     server.closeAllConnections()
     server.close()
   })
-  return { client, asked, metrics, logins: () => logins }
+  return { client, requests, metrics, logins: () => logins }
 }
 
 const get: KubeRequest = { method: 'GET', path: '/x' }
@@ -54,8 +54,8 @@ describe('a request', () => {
     ['apply', 'application/apply-patch+yaml'],
     ['merge', 'application/merge-patch+json'],
     ['json', 'application/json-patch+json'],
-  ])('with the patch %s says so, with its body and without what is unset in its query', async (patch, type) => {
-    const { client, asked } = await speaking(response => json(response, 200, { ok: true }))
+  ])('with the patch %s has its content type and body, and no unset query fields', async (patch, type) => {
+    const { client, requests } = await speaking(response => json(response, 200, { ok: true }))
     const request: KubeRequest = {
       method: patch === 'none' ? 'POST' : 'PATCH',
       path: '/apis/x',
@@ -64,7 +64,7 @@ describe('a request', () => {
       ...(patch === 'none' || patch === undefined ? {} : { patch }),
     }
     expect(await client.request(request)).toEqual({ ok: true })
-    expect(asked).toMatchObject([
+    expect(requests).toMatchObject([
       {
         method: request.method,
         url: '/apis/x?fieldManager=a+b&force=true&limit=0',
@@ -76,12 +76,12 @@ describe('a request', () => {
   })
 
   test('without a body names no type of one', async () => {
-    const { client, asked } = await speaking(response => json(response, 200, {}))
+    const { client, requests } = await speaking(response => json(response, 200, {}))
     await client.request(get)
-    expect(asked[0]).toMatchObject({ type: undefined, body: '' })
+    expect(requests[0]).toMatchObject({ type: undefined, body: '' })
   })
 
-  test('that takes too long is given up, and counted as an error', async () => {
+  test('that takes too long is aborted, and counted as an error', async () => {
     const { client, metrics } = await speaking(() => undefined)
     await expect(client.request({ ...get, timeoutMs: 50 })).rejects.toMatchObject({ name: 'TimeoutError' })
     const { values } = await metrics.kubeRequests.get()
@@ -90,13 +90,13 @@ describe('a request', () => {
 })
 
 describe('a login that is refused', () => {
-  test('is read again once, and the request goes through', async () => {
-    const { client, asked, logins } = await speaking((response, { authorization }) =>
+  test('is read again once, and the request succeeds', async () => {
+    const { client, requests, logins } = await speaking((response, { authorization }) =>
       authorization === 'Bearer t1' ? json(response, 401, {}) : json(response, 200, { ok: true }),
     )
     const request: KubeRequest = { method: 'POST', path: '/x', body: { a: 1 } }
     expect(await client.request(request)).toEqual({ ok: true })
-    expect(asked.map(({ authorization, body }) => [authorization, body])).toEqual([
+    expect(requests.map(({ authorization, body }) => [authorization, body])).toEqual([
       ['Bearer t1', '{"a":1}'],
       ['Bearer t2', '{"a":1}'],
     ])
@@ -105,9 +105,11 @@ describe('a login that is refused', () => {
   })
 
   test('twice is a refusal, not a loop', async () => {
-    const { client, asked } = await speaking(response => json(response, 401, { reason: 'Unauthorized', message: 'no' }))
+    const { client, requests } = await speaking(response =>
+      json(response, 401, { reason: 'Unauthorized', message: 'no' }),
+    )
     await expect(client.request(get)).rejects.toMatchObject({ status: 401, reason: 'Unauthorized', message: 'no' })
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 })
 
@@ -138,14 +140,14 @@ test.each<[string, number, unknown, Record<string, string>, object]>([
   ['the page of a proxy', 502, '<h1>Bad</h1>', {}, { status: 502, reason: '', message: '<h1>Bad</h1>' }],
   ['a long page of a proxy', 502, 'x'.repeat(9_000), {}, { message: 'x'.repeat(200) }],
   ['nothing', 504, '', {}, { status: 504, message: 'Gateway Timeout' }],
-])('%s becomes an error that says what it was', async (_what, status, body, headers, expected) => {
+])('%s becomes an error with its reason', async (_what, status, body, headers, expected) => {
   const { client } = await speaking(response => json(response, status, body, headers))
   const failure = await client.request(get).catch((error: unknown) => error)
   expect(failure).toMatchObject({ name: 'KubeError', ...expected })
 })
 
 describe('a watch', () => {
-  /** What a watch gives of these chunks, each in a packet of its own. */
+  /** The events of a watch with these chunks, each in a packet of its own. */
   async function watched(...chunks: (string | Buffer)[]) {
     const { client } = await speaking(response => {
       response.writeHead(200)
@@ -164,32 +166,32 @@ describe('a watch', () => {
   }
   const line = (n: number | string) => `${JSON.stringify({ n })}\n`
 
-  test('gives each line as it comes', async () => {
+  test('yields each line as it arrives', async () => {
     expect((await watched(line(1) + line(2), line(3))).lines).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
   })
 
-  test('puts a line together that comes in parts, also where a character is cut in two', async () => {
+  test('joins a line that arrives in parts, also within a character', async () => {
     const bytes = Buffer.from(line('域名 🚀'))
     const parts = [...bytes].map(byte => Buffer.from([byte]))
     expect((await watched(...parts, line(2))).lines).toEqual([{ n: '域名 🚀' }, { n: 2 }])
   })
 
-  test('drops a line that is cut off at the end, and takes no empty one for one', async () => {
+  test('drops an incomplete last line and empty lines', async () => {
     expect((await watched(line(1), '\n', '{"n":')).lines).toEqual([{ n: 1 }])
   })
 
-  test('tells of every packet that the connection lives', async () => {
+  test('reports every packet as a sign of life', async () => {
     const { touched } = await watched('{"n"', ':1}\n')
     expect(touched).toBeGreaterThan(0)
   })
 
-  test('that is refused throws what was said', async () => {
+  test("that is refused throws the server's message", async () => {
     const { client } = await speaking(response => json(response, 410, { reason: 'Expired', message: 'too old' }))
     const lines = client.watch('/x', {}, AbortSignal.timeout(5_000), () => undefined)
     await expect(lines[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 410, reason: 'Expired' })
   })
 
-  test('with a line that is no JSON fails, so that it is begun anew', async () => {
+  test('with a line that is not JSON fails, so that it is restarted', async () => {
     await expect(watched(line(1), 'oops\n')).rejects.toThrow(SyntaxError)
   })
 })

@@ -18,7 +18,7 @@ export interface KubeRequest {
   body?: object
   /** Content type of a patch. */
   patch?: 'apply' | 'merge' | 'json'
-  /** Milliseconds until the request is given up; default 30 s. */
+  /** Timeout of the request in milliseconds; default 30 s. */
   timeoutMs?: number
 }
 
@@ -27,7 +27,7 @@ export class KubeError extends Error {
   /** HTTP status. */
   readonly status: number
   readonly reason: string
-  /** Wait that the server asked for, in milliseconds. */
+  /** Pause requested by the server, in milliseconds. */
   readonly retryAfterMs: number | undefined
   constructor(status: number, reason: string, message: string, retryAfterMs?: number) {
     super(message)
@@ -57,7 +57,7 @@ const MEDIA = {
 const MAX_SOCKETS = 8
 const TIMEOUT_MS = 30_000
 
-/** Where the login comes from: `load` is called again after a 401, once per request. */
+/** Source of the credentials: `load` is called again after a 401, once per request. */
 export type KubeLogin = () => KubeConfig
 
 /** Reads KUBECONFIG, ~/.kube/config or the service account of the pod. */
@@ -170,8 +170,8 @@ async function* jsonLines(body: AsyncIterable<Uint8Array>, onBytes: () => void):
 type TlsOptions = Record<string, unknown>
 
 /**
- * client-node makes a dispatcher for each request; this puts ours in its place. The method is private in the typings,
- * so it is set by name; a test counts the sockets.
+ * client-node creates a dispatcher for each request; this replaces it with a shared one. The method is private in the
+ * typings, so it is set by name; a test counts the sockets.
  */
 function shareDispatcher(config: KubeConfig, pool: (options: TlsOptions) => Dispatcher): void {
   Object.defineProperty(config, 'createDispatcher', {

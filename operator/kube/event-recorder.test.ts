@@ -6,7 +6,7 @@ import { createRecorder, type EventInput } from './event-recorder.ts'
 
 const MINUTE = 60_000
 
-/** A recorder whose requests are kept; `answer` says what becomes of one. */
+/** A recorder that stores its requests; `answer` responds to each. */
 function recording(answer: (request: KubeRequest) => Promise<unknown> = async () => ({})) {
   const clock = testClock()
   const sent: KubeRequest[] = []
@@ -22,7 +22,7 @@ function recording(answer: (request: KubeRequest) => Promise<unknown> = async ()
     metadata: { name, namespace: 'n', uid: `uid-${name}`, resourceVersion: '7' },
   })
   const event = (note = 'refused'): EventInput => ({ type: 'Warning', reason: 'Refused', action: 'Publish', note })
-  const tell = (note?: string, name?: string) => recorder.record(about(name), event(note))
+  const recordEvent = (note?: string, name?: string) => recorder.record(about(name), event(note))
   /** What was sent since the last look: the note of each new event, the count of each series. */
   const seen = async () => {
     await recorder.flush(5_000)
@@ -31,10 +31,10 @@ function recording(answer: (request: KubeRequest) => Promise<unknown> = async ()
       return series ? series.count : note
     })
   }
-  return { clock, sent, recorder, about, event, tell, seen }
+  return { clock, sent, recorder, about, event, recordEvent, seen }
 }
 
-test('an event says what happened, to whom and who tells it, with the times that the API server takes', async () => {
+test('an event has its reason, object and reporter, with the times that the API server requires', async () => {
   const { recorder, sent, about, event } = recording()
   recorder.record(about(), event())
   await recorder.flush(5_000)
@@ -67,24 +67,24 @@ test('an event says what happened, to whom and who tells it, with the times that
 })
 
 describe('equal events', () => {
-  test('are one event and a series: the second opens it, later ones refresh it every half hour', async () => {
-    const { clock, tell, seen } = recording()
-    tell()
-    tell()
+  test('repeats are one event and a series: the second opens it, later ones refresh it every half hour', async () => {
+    const { clock, recordEvent, seen } = recording()
+    recordEvent()
+    recordEvent()
     expect(await seen()).toEqual(['refused', 2])
     const counts: unknown[] = []
     for (let minutes = 5; minutes <= 60; minutes += 5) {
       clock.advance(5 * MINUTE)
-      tell()
+      recordEvent()
       counts.push(...(await seen()))
     }
     expect(counts).toEqual([8, 14])
   })
 
   test('go to the event that they repeat', async () => {
-    const { tell, recorder, sent } = recording()
-    tell()
-    tell()
+    const { recordEvent, recorder, sent } = recording()
+    recordEvent()
+    recordEvent()
     await recorder.flush(5_000)
     const [first, second] = sent
     const name = (first?.body as { metadata?: { name: string } } | undefined)?.metadata?.name
@@ -93,26 +93,26 @@ describe('equal events', () => {
   })
 
   test('are a new event after six quiet minutes', async () => {
-    const { clock, tell, seen } = recording()
-    tell()
+    const { clock, recordEvent, seen } = recording()
+    recordEvent()
     clock.advance(6 * MINUTE)
-    tell()
+    recordEvent()
     expect(await seen()).toEqual(['refused', 2])
     clock.advance(6 * MINUTE + 1)
-    tell()
+    recordEvent()
     expect(await seen()).toEqual(['refused'])
   })
 
-  test('are told anew when the API server did not take the first', async () => {
+  test('are reported again when the API server refused the first', async () => {
     let refuse = true
-    const { tell, seen } = recording(async () => {
+    const { recordEvent, seen } = recording(async () => {
       if (refuse) throw new Error('forbidden')
     })
-    tell()
+    recordEvent()
     expect(await seen()).toEqual(['refused'])
     refuse = false
-    tell()
-    tell()
+    recordEvent()
+    recordEvent()
     expect(await seen()).toEqual(['refused', 2])
   })
 
@@ -126,52 +126,52 @@ describe('equal events', () => {
 })
 
 describe('a flood about one object', () => {
-  test('is cut after 25, and lets one more through every five minutes; others have their own', async () => {
-    const { clock, tell, seen } = recording()
-    for (let i = 0; i < 40; i++) tell(`number ${i}`)
-    tell('calm', 'game')
+  test('is limited to 25, then to one more every five minutes; other objects have their own limit', async () => {
+    const { clock, recordEvent, seen } = recording()
+    for (let i = 0; i < 40; i++) recordEvent(`number ${i}`)
+    recordEvent('calm', 'game')
     expect(await seen()).toEqual([...Array.from({ length: 25 }, (_, i) => `number ${i}`), 'calm'])
     clock.advance(5 * MINUTE - 1)
-    tell('too early')
+    recordEvent('too early')
     expect(await seen()).toEqual([])
     clock.advance(1)
-    tell('in time')
-    tell('too many')
+    recordEvent('in time')
+    recordEvent('too many')
     expect(await seen()).toEqual(['in time'])
   })
 
   test('is forgiven with time, but never saves up more than the burst', async () => {
-    const { clock, tell, seen } = recording()
-    for (let i = 0; i < 25; i++) tell(`first ${i}`)
+    const { clock, recordEvent, seen } = recording()
+    for (let i = 0; i < 25; i++) recordEvent(`first ${i}`)
     clock.advance(1_000 * 5 * MINUTE)
-    for (let i = 0; i < 30; i++) tell(`second ${i}`)
+    for (let i = 0; i < 30; i++) recordEvent(`second ${i}`)
     expect(await seen()).toHaveLength(50)
   })
 })
 
 test('what the API server does not take in time waits no more than a thousand deep', async () => {
   const gate = Promise.withResolvers<void>()
-  const { tell, recorder, sent } = recording(() => gate.promise)
-  for (let i = 0; i < 1_200; i++) tell('stuck', `app-${i}`)
+  const { recordEvent, recorder, sent } = recording(() => gate.promise)
+  for (let i = 0; i < 1_200; i++) recordEvent('stuck', `app-${i}`)
   await recorder.flush(1)
   expect(sent).toHaveLength(1)
   gate.resolve()
   await recorder.flush(5_000)
   expect(sent).toHaveLength(1_000)
-  // What was dropped was not told: it is told when it happens again.
-  tell('stuck', 'app-1199')
+  // A dropped event was not reported: it is reported when it happens again.
+  recordEvent('stuck', 'app-1199')
   await recorder.flush(5_000)
   expect(sent).toHaveLength(1_001)
 })
 
 test.each([
-  ['whole below the limit', 'x'.repeat(1_000), 1_000],
-  ['cut behind it', 'x'.repeat(1_001), 1_000],
+  ['complete below the limit', 'x'.repeat(1_000), 1_000],
+  ['cut above it', 'x'.repeat(1_001), 1_000],
   ['cut between signs of three bytes', '域'.repeat(400), 333],
   ['cut between signs of four bytes', '📮'.repeat(300), 500],
 ])('a note is %s', async (_, note, length) => {
-  const { tell, seen } = recording()
-  tell(note)
+  const { recordEvent, seen } = recording()
+  recordEvent(note)
   const [taken] = (await seen()) as string[]
   expect(taken).toHaveLength(length)
   expect(note.startsWith(taken ?? '-')).toBe(true)

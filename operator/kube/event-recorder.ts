@@ -22,7 +22,7 @@ export interface Regarding {
   metadata: Pick<Metadata, 'name' | 'namespace' | 'uid' | 'resourceVersion'>
 }
 
-/** Takes events; sends them in the background. */
+/** Receives events and sends them in the background. */
 export interface Recorder {
   record(regarding: Regarding, event: EventInput): void
   /** Sends waiting events for at most this many milliseconds. */
@@ -52,7 +52,7 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
   const allowance = createAllowance(now)
   let waiting = 0
   let chain = Promise.resolve()
-  /** A series whose event was not taken, or is gone, is forgotten: the next equal one makes an event again. */
+  /** A series whose event was refused or deleted is forgotten: the next equal one creates an event again. */
   const send = (key: string, work: () => Promise<unknown>) => {
     if (waiting >= QUEUE) return void series.delete(key)
     waiting++
@@ -118,7 +118,9 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
   }
 }
 
-/** Of a long name as much as leaves room for the rest; before a dot the API server takes no dot and no hyphen. */
+/**
+ * The beginning of a long name that leaves room for the rest; the API server allows no dot and no hyphen before a dot.
+ */
 function prefixOf(name: string): string {
   return name.slice(0, 200).replace(/[.-]+$/, '')
 }

@@ -22,7 +22,7 @@ export const LEASE_TIMES: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10
 /** Attempts of one renewal while another client writes to the lease as well. */
 const MAX_TRIES = 3
 
-/** What an elector needs. */
+/** Dependencies of an elector. */
 export interface ElectorOptions {
   client: KubeClient
   namespace: string
@@ -55,7 +55,7 @@ export interface Elector {
   assertLeader(): void
   /** Milliseconds since the loop last ran; for the liveness probe. */
   idleMs(): number
-  /** Ends the election and gives the lease back. */
+  /** Ends the election and releases the lease. */
   stop(): Promise<void>
 }
 
@@ -154,7 +154,7 @@ export function startElector(options: ElectorOptions): Elector {
   }
 }
 
-/** Reads and writes the Lease; of several writers at one revision the API server lets one through. */
+/** Reads and writes the Lease; of several writers at one revision the API server accepts one. */
 function leaseAccess({
   client,
   namespace,

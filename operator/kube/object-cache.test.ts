@@ -17,7 +17,7 @@ function cache() {
   return { made, changes }
 }
 
-test('a list that is taken again tells only what changed, and what is gone', () => {
+test('a repeated list reports only changed and deleted objects', () => {
   const { made, changes } = cache()
   made.replace([object('a', 1), object('b', 1)], true)
   made.replace([object('a', 1), object('c', 3)], false)
@@ -25,7 +25,7 @@ test('a list that is taken again tells only what changed, and what is gone', () 
   expect([...made.keys()]).toEqual(['ns/a', 'ns/c'])
 })
 
-test('a list of one namespace says nothing about the others', () => {
+test('a list of one namespace does not affect the others', () => {
   const { made } = cache()
   made.put(object('a', 1, { namespace: 'other' }))
   made.replace([object('b', 2)], false, 'ns')
@@ -55,7 +55,7 @@ test.each([
     'that of one that follows under its name',
     (made: ReturnType<typeof createCache>) => made.put(object('a', 8, {}, 'next')),
   ],
-])('an answer that comes after the end of its object does not bring it back: %s', (_, end) => {
+])('a late response does not restore a deleted object: %s', (_, end) => {
   const { made } = cache()
   made.put(object('a', 5))
   end(made)
@@ -72,7 +72,7 @@ test('the end of an object is not the end of the one that was made after it', ()
   expect(made.get('ns/a')?.metadata.uid).toBe('next')
 })
 
-test('an object that left a selection comes back with a newer revision', () => {
+test('an object that left a selection returns with a newer revision', () => {
   const { made } = cache()
   made.put(object('a', 5))
   made.remove(object('a', 6))

@@ -18,7 +18,7 @@ export interface KubeObject {
   }
 }
 
-/** A change: `before` is missing for a new object, `after` for one that is gone. */
+/** A change: `before` is absent for a new object, `after` for a deleted one. */
 export interface Change {
   key: string
   before: KubeObject | undefined
@@ -39,15 +39,15 @@ export interface ObjectCache {
   find(index: string, name: string): readonly string[]
   addIndex(index: string, of: IndexFunction): void
   onChange(listener: (change: Change) => void): void
-  /** Takes one object, unless a newer one is there already or its end was seen after this revision. */
+  /** Stores an object, unless the cache has a newer one or its deletion was seen after this revision. */
   put(object: KubeObject, initial?: boolean): void
-  /** Takes the end of an object, as it was last: a newer one under its name stays. */
+  /** Removes a deleted object, given in its last state: a newer one with the same name stays. */
   remove(object: KubeObject): void
-  /** Takes a complete list, of one namespace or of all: objects that are not in it are gone. */
+  /** Stores a complete list, of one namespace or of all: objects that are not in it are removed. */
   replace(objects: Iterable<KubeObject>, initial: boolean, namespace?: string): void
 }
 
-/** So many ended objects are remembered: answers are late by milliseconds, not by thousands of deletions. */
+/** Number of remembered deletions: responses are late by milliseconds, not by thousands of deletions. */
 const MAX_ENDED = 10_000
 
 /** An empty cache. `onError` gets what a listener throws: one bad listener must not end a watch. */

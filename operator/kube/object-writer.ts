@@ -31,7 +31,7 @@ export const SECRET_LABEL = 'postwright.dev/secret'
 
 /** All writes of the reconcilers. Every method throws {@link KubeError} on refusal. */
 export interface Writer {
-  /** Replaces the fields of the status that we own and gives the object back as it is then. */
+  /** Replaces our fields of the status and returns the new object. */
   applyStatus(kind: Kind, target: Target, status: object): Promise<KubeObject>
   /** Sets the list of finalizers if the object is still the one that was read. */
   setFinalizers(
@@ -48,7 +48,7 @@ export interface Writer {
   applySecret(kind: Kind, owner: Target, content: SecretContent, known: KubeObject | undefined): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
-  /** A Namespace, or undefined when it is gone. */
+  /** A Namespace; undefined when it does not exist. */
   readNamespace(name: string): Promise<KubeObject | undefined>
 }
 
@@ -62,7 +62,7 @@ export function createWriter(client: KubeClient): Writer {
     })
   return {
     applyStatus(kind, { name, namespace, uid }, status) {
-      // With the uid, an apply to an object that is gone is refused instead of creating it again.
+      // With the uid, an apply to a deleted object is refused instead of creating it again.
       const body = { apiVersion: API_VERSION, kind: kind.kind, metadata: { name, namespace, uid }, status }
       const path = `${objectPath(kind, { namespace, name })}/status`
       const query = { fieldManager: manager(kind), force: true }

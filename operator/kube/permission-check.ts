@@ -1,4 +1,4 @@
-/** Asks the API server at the start whether the operator may do what it is going to do. */
+/** Checks at the start whether the API server grants the operator all required permissions. */
 import type { Rule } from '../rbac.ts'
 import type { KubeClient } from './client.ts'
 
@@ -15,8 +15,8 @@ interface Attributes {
 }
 
 /**
- * Checks every rule in each namespace (`undefined`: in the whole cluster). Without this, a list right without a watch
- * right starts fine and then silently makes no progress.
+ * Checks every rule in each namespace (`undefined`: in the cluster). Without this check, a list permission
+ * without a watch permission starts without error and then makes no progress.
  */
 export async function missingRights(
   client: KubeClient,

@@ -1,6 +1,6 @@
 /**
- * Keeps a cache equal to a list of the API server, for ever: streaming list with a fall-back to pages, bookmarks,
- * a new list after 410, a pause that grows after failures, a watchdog for silent connections. It never gives up.
+ * Keeps a cache equal to a list of the API server until it is stopped: streaming list with a fall-back to pages,
+ * bookmarks, a new list after 410, growing pauses after failures, a watchdog for silent connections.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../services/platform/observability/log.ts'
@@ -24,7 +24,7 @@ export interface ReflectorOptions {
   name: string
   log: Log
   metrics: OperatorMetrics
-  /** Milliseconds without a byte after which the connection counts as dead; bookmarks come each minute. */
+  /** Milliseconds without a byte after which the connection counts as dead; bookmarks arrive each minute. */
   silenceMs?: number
   /** Shortest pause after a failure, in milliseconds. */
   pauseMs?: number

@@ -21,7 +21,7 @@ const spec = z.object({
     .boolean()
     .default(false)
     .describe(
-      'True: the server API takes only signed requests of this app. What signs them lies in the Secret as hmac-key-id and hmac-secret.',
+      'True: the server API takes only signed requests of this app. The signing key is in the Secret as hmac-key-id and hmac-secret.',
     ),
   mailFrom: z
     .string()
@@ -31,7 +31,7 @@ const spec = z.object({
     )
     .optional()
     .describe(
-      "Sender of this app's reminders; default is the platform's own. Its domain is a verified one of an administrator whom the annotation postwright.dev/owners of the Namespace lists; while it is not, the condition SenderUsable says so and the platform's own is used.",
+      "Sender of this app's reminders; default is the platform's own. Its domain is a verified one of an administrator whom the annotation postwright.dev/owners of the Namespace lists; while it is not, the condition SenderUsable is false and the platform's own is used.",
     ),
   deletionPolicy: z
     .enum(['Retain', 'Delete'])

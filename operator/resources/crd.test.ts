@@ -22,15 +22,15 @@ describe('what the API server would refuse, or could not bound, is refused here'
   test.each<[string, z.ZodType, string]>([
     ['a string without an end', z.string(), 'field: a string without maxLength'],
     ['a list without an end', z.array(short), 'field: a list without maxItems or list type'],
-    ['a list that does not say how it is merged', z.array(short).max(3), 'field: a list without maxItems or list type'],
+    ['a list without a merge strategy', z.array(short).max(3), 'field: a list without maxItems or list type'],
     ['an endless string in a list', setOf(z.string(), 3), 'field[]: a string without maxLength'],
     ['an endless string in an object', z.object({ a: z.string() }), 'field.a: a string without maxLength'],
     ['a union', z.union([short, z.boolean()]), 'field: anyOf is not structural'],
     ['a free map', z.record(short, short), 'field: a free map cannot be used'],
     ['a float', z.number(), 'field: type number cannot be used'],
     ['anything', z.any(), 'field: type unknown cannot be used'],
-  ])('%s', (_what, field, fault) => {
-    expect(() => fieldOf(field)).toThrow(`Thing.spec.${fault}`)
+  ])('%s', (_what, field, error) => {
+    expect(() => fieldOf(field)).toThrow(`Thing.spec.${error}`)
   })
 })
 
@@ -39,7 +39,7 @@ describe('a field in the schema', () => {
     ['a flag', z.boolean(), { type: 'boolean' }],
     ['a choice', z.enum(['A', 'B']).default('A'), { type: 'string', enum: ['A', 'B'], default: 'A' }],
     ['a bounded string', short.describe('Short.'), { type: 'string', maxLength: 9, description: 'Short.' }],
-    ['a whole number without the bounds of a double', z.int(), { type: 'integer', format: 'int64' }],
+    ['an integer without the bounds of a double', z.int(), { type: 'integer', format: 'int64' }],
     ['a bounded number', z.int().min(1).max(5), { type: 'integer', format: 'int64', minimum: 1, maximum: 5 }],
     [
       'a set',
@@ -47,7 +47,7 @@ describe('a field in the schema', () => {
       { type: 'array', maxItems: 3, items: { type: 'string', maxLength: 9 }, 'x-kubernetes-list-type': 'set' },
     ],
     [
-      'a list that is replaced as a whole',
+      'a list that is replaced atomically',
       listOf(z.boolean(), 3),
       { type: 'array', maxItems: 3, items: { type: 'boolean' }, 'x-kubernetes-list-type': 'atomic' },
     ],
@@ -69,7 +69,7 @@ describe('a field in the schema', () => {
     expect(node).toMatchObject({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'], maxItems: 4 })
   })
 
-  test('rules of an object stand beside its properties', () => {
+  test('rules of an object are next to its properties', () => {
     const node = fieldOf(withRules(z.object({ a: short.optional() }), presenceIsFixed('a')))
     expect(node['x-kubernetes-validations']).toEqual([
       { rule: 'has(self.a) == has(oldSelf.a)', message: 'a cannot be added or removed later', fieldPath: '.a' },
@@ -82,7 +82,7 @@ describe.each(kinds.map(kind => [kind.kind, kind] as const))('the definition of 
   const crd = toCrd(kind)
   const [version] = crd.spec.versions
 
-  test('has names that kubectl can tell apart', () => {
+  test('has distinct names for kubectl', () => {
     const { names } = crd.spec
     expect(crd.metadata.name).toBe(`${kind.plural}.postwright.dev`)
     expect(names.categories).toEqual(['postwright-all'])
@@ -90,7 +90,7 @@ describe.each(kinds.map(kind => [kind.kind, kind] as const))('the definition of 
     expect(kinds.filter(({ shortName }) => names.shortNames.includes(shortName))).toEqual([kind])
   })
 
-  test('says something about every field that a person writes', () => {
+  test('describes every field of the spec', () => {
     const silent: string[] = []
     const walk = (node: SchemaNode, path: string) => {
       for (const [name, child] of Object.entries(node.properties ?? {})) {

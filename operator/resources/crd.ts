@@ -48,7 +48,7 @@ export function toCrd(kind: Kind) {
   }
 }
 
-/** Schema of a whole object of the kind. */
+/** Schema of a complete object of the kind. */
 export function rootSchema(kind: Kind): SchemaNode {
   return {
     type: 'object',
@@ -58,10 +58,10 @@ export function rootSchema(kind: Kind): SchemaNode {
       apiVersion: { type: 'string', description: `${GROUP}/${VERSION}.` },
       kind: { type: 'string', description: `${kind.kind}.` },
       metadata: { type: 'object' },
-      spec: { ...openApi(kind.spec, `${kind.kind}.spec`), description: 'What is wanted.' },
+      spec: { ...openApi(kind.spec, `${kind.kind}.spec`), description: 'Desired state.' },
       status: {
         ...openApi(kind.status, `${kind.kind}.status`),
-        description: 'Where it stands; written by the operator.',
+        description: 'Observed state; written by the operator.',
       },
     },
   }
@@ -75,10 +75,10 @@ function openApi(schema: z.ZodType, path: string): SchemaNode {
 
 const FORBIDDEN = ['anyOf', 'oneOf', 'allOf', 'not', '$ref', 'const', 'uniqueItems']
 
-/** Keeps what the API server takes and refuses the rest: every string and list is bounded, no float, no union. */
+/** Converts to a structural schema as the API server requires: every string and list is bounded, no float, no union. */
 function structural({ additionalProperties, properties, items, ...node }: SchemaNode, path: string): SchemaNode {
-  const fault = faultOf({ ...node, ...(additionalProperties ? { additionalProperties } : {}) })
-  if (fault) throw new Error(`${path}: ${fault}`)
+  const error = structuralError({ ...node, ...(additionalProperties ? { additionalProperties } : {}) })
+  if (error) throw new Error(`${path}: ${error}`)
   switch (node.type) {
     case 'boolean':
       return node
@@ -96,7 +96,7 @@ function structural({ additionalProperties, properties, items, ...node }: Schema
 }
 
 /** What the API server, or a reader, would not like about a node. */
-function faultOf(node: SchemaNode): string | undefined {
+function structuralError(node: SchemaNode): string | undefined {
   const forbidden = FORBIDDEN.find(key => key in node)
   if (forbidden) return `${forbidden} is not structural`
   if (node.type === 'string' && !('maxLength' in node || 'enum' in node)) return 'a string without maxLength'
@@ -110,7 +110,7 @@ function mapValues<A, B>(object: Record<string, A>, change: (value: A, name: str
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]))
 }
 
-/** zod bounds every integer by what a double holds; such bounds say nothing to a reader. */
+/** zod bounds every integer by the range of a double; such bounds do not help a reader. */
 function withoutSafeBounds(node: SchemaNode): SchemaNode {
   const { minimum, maximum, ...rest } = node
   return {

@@ -46,7 +46,9 @@ const spec = withRules(
           .max(260)
           .regex(/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/)
           .describe('Primary name server, `host` or `host:port`.'),
-        zone: domainName.optional().describe('Zone to update; default is the one that the server says holds the name.'),
+        zone: domainName
+          .optional()
+          .describe('Zone to update; default is the zone that the server reports for the name.'),
         keyName: z
           .string()
           .min(1)

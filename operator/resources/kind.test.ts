@@ -22,7 +22,7 @@ const metadata = {
 }
 
 describe('parsing an object', () => {
-  test('fills in defaults, also of objects that are left out, and leaves unknown fields out', () => {
+  test('applies defaults, also of omitted objects, and drops unknown fields', () => {
     const { spec, metadata: parsed } = Thing.parse({ metadata: { ...metadata, extra: 1 }, spec: { novelty: 'x' } })
     expect(spec).toEqual({ size: 3, box: { open: true } })
     expect(parsed).toMatchObject({ finalizers: [], annotations: {}, labels: {} })
@@ -42,7 +42,7 @@ describe('parsing an object', () => {
     ['a wrong field', { size: 'big' }],
     ['no object', 'spec'],
     ['nothing', undefined],
-  ])('of a spec that is %s tells which object it is, and what was known of it', (_what, spec) => {
+  ])('of a spec that is %s identifies the object, and its known status', (_what, spec) => {
     const failure = (() => {
       try {
         return Thing.parse({ metadata, spec, status: { seen: 7 } })
@@ -114,7 +114,7 @@ test('a condition has a reason that programs can read', () => {
   )
 })
 
-test('kinds stand in the order in which one depends on the other', () => {
+test('kinds are sorted by their dependencies', () => {
   const at = (name: string) => kinds.findIndex(({ kind }) => kind === name)
   for (const [first, second] of [
     ['DNSProvider', 'MailDomain'],

@@ -1,5 +1,8 @@
 /** What a custom resource kind is made of, and the parts that all kinds share. */
+
 import { z } from 'zod'
+import { type Issue, validate } from '../../services/platform/json/bounded-validation.ts'
+import { inEnglish } from '../../services/platform/sentences/sentence.ts'
 
 /** API group of all kinds. */
 export const GROUP = 'postwright.dev'
@@ -37,7 +40,10 @@ export function immutable<T extends z.ZodType>(schema: T, name: string): T {
   return withRules(schema, { rule: 'self == oldSelf', message: `${name} cannot be changed` })
 }
 
-/** Rule for the parent of an optional immutable field: a transition rule does not fire when the field comes or goes. */
+/**
+ * Rule for the parent of an optional immutable field: a transition rule does not fire when the field is added or
+ * removed.
+ */
 export function presenceIsFixed(name: string): CelRule {
   return {
     rule: `has(self.${name}) == has(oldSelf.${name})`,
@@ -51,7 +57,7 @@ export function setOf<T extends z.ZodType>(item: T, maxItems: number) {
   return z.array(item).max(maxItems).meta({ 'x-kubernetes-list-type': 'set' })
 }
 
-/** A list that is replaced as a whole. */
+/** A list that is replaced atomically. */
 export function listOf<T extends z.ZodType>(item: T, maxItems: number) {
   return z.array(item).max(maxItems).meta({ 'x-kubernetes-list-type': 'atomic' })
 }
@@ -103,9 +109,9 @@ export const condition = z
       .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
     message: z.string().max(4096),
   })
-  .describe('One aspect of the current state.')
+  .describe('One condition of the current state.')
 
-/** A condition as it lies in the status. */
+/** A condition in the status. */
 export type Condition = z.output<typeof condition>
 
 /** Fields of every status. */
@@ -113,7 +119,7 @@ export const statusFields = {
   observedGeneration: z.int().min(0).optional().describe('Generation of the spec that this status speaks about.'),
   conditions: mapOf(condition, 16, ['type'])
     .optional()
-    .describe('Where the resource stands. `Ready` sums up the others.'),
+    .describe('Conditions of the resource. `Ready` sums up the others.'),
 }
 
 /** Name of the Secret that the operator writes; it cannot change, because pods mount it. */
@@ -147,7 +153,7 @@ const metadata = z.looseObject({
 /** Metadata of an object. */
 export type Metadata = z.output<typeof metadata>
 
-/** What {@link defineKind} takes. */
+/** Input of {@link defineKind}. */
 interface KindInput<Spec extends z.ZodType, Status extends z.ZodType> {
   kind: string
   plural: string
@@ -167,7 +173,7 @@ export interface Kind<Spec = unknown, Status = unknown> {
   spec: z.ZodType<Spec>
   status: z.ZodType<Status>
   columns: readonly PrinterColumn[]
-  /** Parses an object of the API server: defaults filled in, unknown fields left out. */
+  /** Parses an object of the API server: defaults applied, unknown fields dropped. */
   parse(object: unknown): Resource<Spec, Status>
 }
 
@@ -189,14 +195,19 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
     status: input.status as z.ZodType<z.output<Status>>,
     parse(value) {
       const { metadata, spec, status } = object.parse(value)
-      // The status is ours; one that an older release wrote is read as far as it fits, and written anew anyway.
+      // The status is ours; one of an older release is read as far as it is valid, and rewritten anyway.
       const read = input.status.safeParse(status)
       const known = read.success ? read.data : undefined
-      const parsed = input.spec.safeParse(spec)
-      if (!parsed.success) throw new SpecError(metadata, known, z.prettifyError(parsed.error))
+      const parsed = validate(input.spec, spec)
+      if (!parsed.ok) throw new SpecError(metadata, known, specErrors(parsed.issues))
       return { kind: input.kind, metadata, spec: parsed.data, status: known }
     },
   }
+}
+
+/** Each wrong field with its reason, in English: the texts of zod mention types of the implementation. */
+function specErrors(issues: readonly Issue[]): string {
+  return issues.map(({ path, reason }) => `${['spec', ...path].join('.')} ${inEnglish(reason)}`).join('; ')
 }
 
 const object = z.object({ metadata, spec: z.unknown(), status: z.unknown().optional() })

@@ -30,7 +30,7 @@ const dns = withRules(
       .enum(['Fail', 'Adopt', 'Overwrite'])
       .default('Fail')
       .describe(
-        'What to do where a different record of somebody else stands in the way. Fail: leave it and say so. Adopt: replace it if it has the same purpose, and never delete it. Overwrite: replace it and treat it as ours.',
+        'What to do with an existing different record of another owner. Fail: leave it and report it. Adopt: replace it if it has the same purpose, and never delete it. Overwrite: replace it and treat it as ours.',
       ),
     records: z
       .object({
@@ -90,7 +90,7 @@ const spec = withRules(
           .enum(['~all', '-all'])
           .default('~all')
           .describe(
-            'What a new record says of all other senders: ~all marks their mail, -all fails it. A record that exists keeps its own.',
+            'Rule of a new record for all other senders: ~all marks their mail, -all fails it. An existing record keeps its own.',
           ),
       })
       .prefault({})
@@ -139,7 +139,7 @@ const record = z.object({
   state: z
     .enum(['Synced', 'Missing', 'Mismatch', 'Conflict', 'Guidance', 'Unknown'])
     .describe('How public DNS, or the provider, compares with what is expected.'),
-  expected: z.string().max(1024).describe('Value that should stand there.'),
+  expected: z.string().max(1024).describe('Desired value.'),
   message: z.string().max(512).optional().describe('What is wrong.'),
 })
 
@@ -148,7 +148,7 @@ const status = z.object({
   domainId: z.string().max(64).optional().describe('Identifier of the domain in the API.'),
   owner: z.string().max(128).optional().describe('Account that owns the domain.'),
   activeSelector: z.string().max(63).optional().describe('DKIM selector that signs.'),
-  records: mapOf(record, 64, ['purpose', 'name', 'type']).optional().describe('The DNS records and how they stand.'),
+  records: mapOf(record, 64, ['purpose', 'name', 'type']).optional().describe('The DNS records and their state.'),
   lastCheckTime: time.optional().describe('When public DNS was last looked up.'),
   nextCheckTime: time.optional().describe('When it is looked up next.'),
   dnsRevision: z.string().max(32).optional().describe('Identifies the set of records that was last written.'),

@@ -39,7 +39,7 @@ test.each([
   expect(rowOf(field)).toBe(row)
 })
 
-test('what the API server checks beside the types stands below, without what the rows say already', () => {
+test('rules of the API server beyond the types are listed below, unless the rows contain them', () => {
   expect(page).toContain('The API server also checks:\n\n- what is off has no size\n')
   expect(page).not.toContain('- key cannot be changed')
 })

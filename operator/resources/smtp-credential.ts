@@ -25,11 +25,11 @@ const spec = withRules(
       'username',
     )
       .optional()
-      .describe('User name, unique in the installation; default is made from namespace and name.'),
+      .describe('User name, unique in the installation; default is built from namespace and name.'),
     allowedSenders: setOf(z.string().min(3).max(254), 50)
       .prefault([])
       .describe(
-        'Addresses that may stand in From and the envelope; empty means every address of the domain. All belong to the domain.',
+        'Addresses allowed in From and the envelope; empty means every address of the domain. All belong to the domain.',
       ),
     allowedCIDRs: withRules(setOf(z.string().min(3).max(43), 50), {
       rule: 'self.all(c, isCIDR(c))',

@@ -1,5 +1,5 @@
 {{/* Releases may have dots in their names, Services not; the longest name, that of a StatefulSet, may have 52 characters,
-because its pods carry it in a label, with the hash of their revision behind it. Without the trial's database the longest
+because its pods carry it in a label, followed by the hash of their revision. Without the trial's database the longest
 is shorter, and releases of up to 36 characters keep the names that they always had. */}}
 {{- define "pw.fullname" -}}
 {{- $name := .Release.Name | replace "." "-" }}
@@ -24,7 +24,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "pw.tlsSecret" -}}
 {{- if eq .Values.tls.mode "existingSecret" }}{{ required "tls.existingSecret is required with tls.mode=existingSecret" .Values.tls.existingSecret }}{{ else }}{{ include "pw.fullname" . }}-tls{{ end }}
 {{- end }}
-{{/* Not empty when the Job has a Secret to make. */}}
+{{/* Not empty when the Job has a Secret to create. */}}
 {{- define "pw.needsBootstrap" -}}{{ if or (not .Values.secrets.existingSecret) (eq .Values.tls.mode "selfSigned") }}yes{{ end }}{{- end }}
 {{- define "pw.smtpService" -}}{{ include "pw.fullname" . }}-smtp{{- end }}
 {{- define "pw.mongoService" -}}{{ include "pw.fullname" . }}-mongodb{{- end }}
@@ -42,7 +42,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{/* Everything that must be said before damage is done. */}}
+{{/* Refuses contradictory values. */}}
 {{- define "pw.validate" -}}
 {{- if not .Values.mailHostname }}{{ fail "mailHostname is required: the public host name of this installation, as in mail.example.com" }}{{ end }}
 {{- if and (eq .Values.mongodb.mode "external") (not .Values.mongodb.uri) (not .Values.mongodb.existingSecret) (not .Values.secrets.existingSecret) }}{{ fail "mongodb.mode=external needs mongodb.existingSecret (a Secret with the key MONGODB_URI) or mongodb.uri; to try it out set mongodb.mode=trial" }}{{ end }}
@@ -57,9 +57,9 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- $seen := dict }}
 {{- range $name, $port := .Values.smtp.service.ports }}
 {{- $number := int $port | toString }}
-{{- if and (eq $name "submissions") (ne $number "465") }}{{ fail "smtp.service.ports.submissions must be 465: on every other port users are told to begin with STARTTLS" }}{{ end }}
-{{- if and (ne $name "submissions") (eq $number "465") }}{{ fail (printf "smtp.service.ports.%s cannot be 465: users are told that TLS begins there at once" $name) }}{{ end }}
-{{- if hasKey $seen $number }}{{ fail (printf "smtp.service.ports: %s stands there twice" $number) }}{{ end }}
+{{- if and (eq $name "submissions") (ne $number "465") }}{{ fail "smtp.service.ports.submissions must be 465: on other ports users are instructed to use STARTTLS" }}{{ end }}
+{{- if and (ne $name "submissions") (eq $number "465") }}{{ fail (printf "smtp.service.ports.%s cannot be 465: users are instructed to use implicit TLS there" $name) }}{{ end }}
+{{- if hasKey $seen $number }}{{ fail (printf "smtp.service.ports: %s is used twice" $number) }}{{ end }}
 {{- $_ := set $seen $number $name }}
 {{- end }}
 {{- if and .Values.operator.enabled (ne (int (dig "submission" 0 .Values.smtp.service.ports)) 587) }}{{ fail "smtp.service.ports.submission must be 587: the operator writes it into the Secrets of SMTPCredentials" }}{{ end }}
@@ -77,12 +77,12 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and .Release.IsUpgrade (not .Values.secrets.existingSecret) (not (lookup "v1" "Secret" .Release.Namespace (include "pw.secretName" .))) (lookup "v1" "Namespace" "" .Release.Namespace) }}{{ fail (printf "the Secret %s is gone: it holds the key that opens stored DKIM keys and passwords. Restore it; a new one would lose them" (include "pw.secretName" .)) }}{{ end }}
 {{- end }}
 
-{{/* The chart does not look the networks up itself: under GitOps helm cannot read the cluster. */}}
+{{/* The chart does not detect the networks: under GitOps helm cannot read the cluster. */}}
 {{- define "pw.proxiesMissing" -}}
 trustedProxies is required with {{ ternary "ingress" "gateway" .Values.ingress.enabled }}.enabled: the networks that its pods connect from, as in --set 'trustedProxies={10.244.0.0/16}'. Without them every client seems to have the proxy's address, and a few wrong passwords lock everybody out. `kubectl get pods -A -o wide` shows the addresses of your {{ ternary "ingress controller" "gateway" .Values.ingress.enabled }}, `kubectl get nodes -o jsonpath='{.items[*].spec.podCIDR}'` the networks of pods in many clusters. If networkPolicy.ingressFromNamespaces lets in nobody else, trustedProxies={private} will do
 {{- end }}
 
-{{/* In the order of the names: the function "values" gives another order each time. */}}
+{{/* In the order of the names: the order of the function "values" is random. */}}
 {{- define "pw.publicPorts" -}}
 {{- $ports := list }}{{ range $name, $port := .Values.smtp.service.ports }}{{ $ports = append $ports $port }}{{ end }}{{ join "," $ports }}
 {{- end }}
@@ -141,7 +141,7 @@ runAsUser: 10001
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* What every pod of ours has: spread over hosts and zones, no token unless asked, probes on the metrics port. */}}
+{{/* Common pod spec: spread over hosts and zones, no token unless requested, probes on the metrics port. */}}
 {{- define "pw.podSpec" -}}
 {{- $values := .values }}
 {{- with .root.Values.imagePullSecrets }}

@@ -1,26 +1,33 @@
 import { expect, test } from 'vitest'
 import type { Published } from '../../../services/mail/domains/publish-records.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { observedCondition, syncOfWrite } from './dns-synced-condition.ts'
 
 type Item = Published['items'][number]
 
 const item = (status: Item['status'], more: Partial<Item> = {}): Item => ({
   ...{ row: 'spf', action: 'create', name: 'shop.example', type: 'TXT', value: 'v=spf1 -all', ttl: 600 },
-  ...{ zone: 'z1', reason: 'It is missing.', warnings: [], status },
+  ...{ zone: 'z1', reason: verbatim('It is missing.'), warnings: [], status },
   ...more,
 })
-const unknownPolicy = item('conflict', { code: 'policy_unknown', reason: 'SERVFAIL.' })
-const conflict = item('conflict', { code: 'several_records', reason: 'Two records.' })
-const acceptable = item('conflict', { code: 'foreign_value', acceptable: true, reason: 'Another key.' })
-const failed = item('failed', { message: 'It is locked.' })
-const { zone: _, ...withoutZone } = item('skipped', { reason: 'No zone.' })
+const unknownPolicy = item('conflict', { code: 'policy_unknown', reason: verbatim('SERVFAIL.') })
+const conflict = item('conflict', { code: 'several_records', reason: verbatim('Two records.') })
+const acceptable = item('conflict', { code: 'foreign_value', acceptable: true, reason: verbatim('Another key.') })
+const failed = item('failed', { message: verbatim('It is locked.') })
+const { zone: _, ...withoutZone } = item('skipped', { reason: verbatim('No zone.') })
 const stopped = (kind: NonNullable<Published['stopped']>['kind'], retryAfter?: number) => ({
-  stopped: { kind, message: 'No.', ...(retryAfter === undefined ? {} : { retryAfter }) },
+  stopped: { kind, message: verbatim('No.'), ...(retryAfter === undefined ? {} : { retryAfter }) },
 })
 
 test.each<[string, Partial<Published>, string, object | undefined, RegExp]>([
   ['everything written or kept', { items: [item('done'), item('kept')] }, 'True InSync', undefined, /^All records/],
-  ['warnings', { items: [item('done')], warnings: ['Paused.'] }, 'True InSync', undefined, /written\. Paused\.$/],
+  [
+    'warnings',
+    { items: [item('done')], warnings: [verbatim('Paused.')] },
+    'True InSync',
+    undefined,
+    /written\. Paused\.$/,
+  ],
   ['refused credentials', stopped('auth'), 'False AuthFailed', {}, /^No\.$/],
   ['a missing permission', stopped('permission'), 'False PermissionDenied', {}, /^No\.$/],
   ['a missing zone', stopped('zone_not_found'), 'False ZoneNotFound', {}, /^No\.$/],
@@ -62,9 +69,9 @@ const check = (...statuses: ('verified' | 'pending' | 'failed' | 'conflict' | 't
 })
 
 test.each<[string, Parameters<typeof observedCondition>[0], string, RegExp]>([
-  ['no check yet', {}, 'Unknown Progressing', /not looked up/],
-  ['all records', check('verified', 'verified'), 'True InSync', /shows all/],
-  ['a lookup without an answer', check('verified', 'temporary_failure'), 'True InSync', /shows all/],
+  ['no check yet', {}, 'Unknown Progressing', /not checked/],
+  ['all records', check('verified', 'verified'), 'True InSync', /has all/],
+  ['a lookup without an answer', check('verified', 'temporary_failure'), 'True InSync', /has all/],
   [
     'missing and wrong records',
     check('pending', 'verified', 'failed', 'conflict'),

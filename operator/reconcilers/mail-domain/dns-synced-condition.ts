@@ -1,6 +1,8 @@
-/** Evaluates the condition DNSSynced: what a write at the provider, or public DNS, says about the wanted records. */
+/** Evaluates the condition DNSSynced from a write at the provider, or from public DNS. */
 import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import type { Published } from '../../../services/mail/domains/publish-records.ts'
+import { joined } from '../../../services/platform/sentences/compose.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { isPermanent, reasonOf } from '../mail/dns-provider-access.ts'
 import { bad, type ConditionState, good, unknown } from '../shared/conditions.ts'
 
@@ -27,30 +29,36 @@ export function syncOfWrite({ items, stopped, warnings }: Pick<Published, 'items
     const condition = make('DNSSynced', reasonOf(stopped.kind), stopped.message)
     return { condition, retry: stopped.retryAfter === undefined ? {} : { retryAfter: stopped.retryAfter } }
   }
-  const unfinished = items.filter(item => item.status === 'conflict' || item.status === 'failed')
-  if (unfinished.length > 0) return syncOfUnfinished(unfinished)
+  const [first, ...rest] = items.filter(item => item.status === 'conflict' || item.status === 'failed')
+  if (first) return syncOfUnfinished([first, ...rest])
   const homeless = items.find(item => item.status === 'skipped' && item.zone === undefined && !isAddress(item))
   if (homeless) {
-    const hint = 'Add the zone at the provider, name another DNSProvider, or set spec.dns.managementPolicy to Observe.'
-    return { condition: bad('DNSSynced', 'ZoneNotFound', `${homeless.reason} ${hint}`), retry: {} }
+    const message = sentence('resource.dns_zone_missing', { reason: homeless.reason })
+    return { condition: bad('DNSSynced', 'ZoneNotFound', message), retry: {} }
   }
-  const note = warnings.length > 0 ? ` ${warnings.join(' ')}` : ''
-  return { condition: good('DNSSynced', 'InSync', `All records are written.${note}`) }
+  return { condition: good('DNSSynced', 'InSync', joined([sentence('resource.dns_written'), ...warnings])) }
 }
 
-function syncOfUnfinished(items: Published['items']): DnsSync {
-  const message = items.map(item => `${item.name} ${item.type}: ${item.message ?? item.reason}`).join(' ')
+type Item = Published['items'][number]
+
+function syncOfUnfinished(items: readonly [Item, ...Item[]]): DnsSync {
+  const [first, ...rest] = items
+  const message = joined([describeItem(first), ...rest.map(describeItem)])
   // Neither an error of the provider nor a conflict: whether a record would weaken a policy is unknown now.
   if (items.every(({ code }) => code === 'policy_unknown'))
     return { condition: unknown('DNSSynced', 'LookupFailed', message), retry: { longestMs: LOOKUP_RETRY_MS } }
   // A failed write may succeed soon; a conflict waits for a decision.
   if (items.some(item => item.status === 'failed'))
     return { condition: bad('DNSSynced', 'ProviderError', message), retry: {} }
-  const ways = items.some(({ acceptable }) => acceptable)
-    ? ', or set spec.dns.conflictPolicy to Adopt or Overwrite'
-    : ''
-  const hint = `Clear what stands in the way at the DNS provider${ways}; it is looked at again every 15 minutes.`
-  return { condition: bad('DNSSynced', 'Conflict', `${message} ${hint}`), retry: { retryAfter: CONFLICT_RETRY } }
+  const acceptable = items.some(item => item.acceptable)
+  const conflict = sentence(acceptable ? 'resource.dns_conflict_acceptable' : 'resource.dns_conflict', {
+    records: message,
+  })
+  return { condition: bad('DNSSynced', 'Conflict', conflict), retry: { retryAfter: CONFLICT_RETRY } }
+}
+
+function describeItem({ name, type, message, reason }: Item): Sentence {
+  return sentence('resource.dns_record', { name, type, reason: message ?? reason })
 }
 
 /** Addresses of the sending host may be in a zone of another account. */
@@ -60,15 +68,11 @@ function isAddress({ row }: { row: string }): boolean {
 
 /** With managementPolicy Observe: the required records in public DNS, from the last check. */
 export function observedCondition({ check }: Pick<DomainDoc, 'check'>): ConditionState {
-  if (!check) return unknown('DNSSynced', 'Progressing', 'Public DNS was not looked up yet.')
+  if (!check) return unknown('DNSSynced', 'Progressing', sentence('resource.not_checked'))
   const missing = check.records.filter(
     ({ status }) => status === 'failed' || status === 'conflict' || status === 'pending',
   )
-  if (missing.length === 0) return good('DNSSynced', 'InSync', 'Public DNS shows all records.')
-  const list = missing.map(({ row }) => row).join(', ')
-  return bad(
-    'DNSSynced',
-    'Guidance',
-    `Add these records at your DNS provider; status.records has their values: ${list}.`,
-  )
+  if (missing.length === 0) return good('DNSSynced', 'InSync', sentence('resource.dns_observed'))
+  const records = missing.map(({ row }) => row)
+  return bad('DNSSynced', 'Guidance', sentence('resource.dns_guidance', { records }))
 }

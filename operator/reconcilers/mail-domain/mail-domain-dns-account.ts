@@ -3,6 +3,7 @@ import type { UserDoc } from '../../../services/accounts/find-account.ts'
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import { shareDnsAccount } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { DNSProvider } from '../../resources/dns-provider.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { bad, type ConditionState, conditionOf, unknown } from '../shared/conditions.ts'
@@ -23,9 +24,9 @@ export async function dnsAccountFor(
 ): Promise<DnsAccountChoice> {
   const { managementPolicy, providerRef } = spec.dns
   if (managementPolicy !== 'Manage' || !providerRef) return { use: 'none' }
-  const missing = (message: string) => ({ condition: bad('DNSSynced', 'DependencyNotReady', message) })
+  const missing = (message: Sentence) => ({ condition: bad('DNSSynced', 'DependencyNotReady', message) })
   const provider = sibling(context, DNSProvider, metadata, providerRef.name)
-  if (!provider) return missing(`There is no DNSProvider ${providerRef.name} in this namespace.`)
+  if (!provider) return missing(sentence('resource.dns_provider_missing', { name: providerRef.name }))
   const account = await shareDnsAccount(dns, managedBy(provider), owner._id).catch((error: unknown) => {
     if (error instanceof DnsProviderError) return undefined
     throw error
@@ -33,10 +34,11 @@ export async function dnsAccountFor(
   if (account) return { use: { id: account._id } }
   const ready = conditionOf(provider.status?.conditions, 'Ready')
   if (!ready) {
-    const message = `DNSProvider ${providerRef.name} was not tried yet.`
+    const message = sentence('resource.dns_provider_untested', { name: providerRef.name })
     return { condition: unknown('DNSSynced', 'DependencyNotReady', message) }
   }
   // It is ready for its own account, but the provider refused it for this owner: no event reports when that changes.
   const retry = ready.status === 'True' ? { requeueAfterMs: SHARE_RETRY_MS } : {}
-  return { ...missing(`DNSProvider ${providerRef.name} is not ready: ${ready.message}`), ...retry }
+  const reason = sentence('resource.dns_provider_not_ready', { name: providerRef.name, reason: ready.message })
+  return { ...missing(reason), ...retry }
 }

@@ -1,4 +1,4 @@
-/** Records of a MailDomain over a real database, a provider in memory and a name server that knows no name. */
+/** Records of a MailDomain over a real database, a provider in memory and a name server without records. */
 import { expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps, type DnsDeps, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
 import { createMemoryProvider, type MemoryZone } from '../../../services/mail/dns/providers/memory.ts'
@@ -7,6 +7,7 @@ import { createResolver } from '../../../services/mail/dns/resolver.ts'
 import { applyDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { insertDnsAccount } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import { currentDomain } from '../../../services/mail/domains/find-domains.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { startDnsStub } from '../../../test/support/dns/empty-name-server.ts'
 import { operatorContext } from '../../../test/support/kubernetes/operator-context.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
@@ -55,9 +56,9 @@ async function managedDomain(dnsSpec: object = managed, records: MemoryZone['rec
     ...{ dns, zone, state, domain },
     current: async () => (await currentDomain(db, domain._id)) ?? expect.fail('the domain is gone'),
     /** `deaf`: public DNS does not answer. */
-    async run({ deaf = false, generation = 1 } = {}) {
+    async run({ lookupFails = false, generation = 1 } = {}) {
       const parsed = { ...first, metadata: { ...first.metadata, generation }, status }
-      const outcome = await writeDns(context, deaf ? { ...dns, resolver: silence } : dns, parsed, domain)
+      const outcome = await writeDns(context, lookupFails ? { ...dns, resolver: silence } : dns, parsed, domain)
       const conditions = toConditions(outcome.conditions, status?.conditions ?? [], generation, clock.now())
       status = { ...outcome.status, conditions }
       const [condition] = outcome.conditions
@@ -94,7 +95,7 @@ test('records are written once, and again only after the spec changed', async ()
 
 test('failures are retried after pauses that double, and not before', async () => {
   const { run, state, clock } = await managedDomain()
-  state.failure = new DnsProviderError('memory', 'unavailable', 'It does not answer.')
+  state.failure = new DnsProviderError('memory', 'unavailable', verbatim('It does not answer.'))
   expect(await run()).toMatchObject({
     ...{ summary: 'Unknown ProviderError', requeueAfterMs: 5_000 },
     status: { failedAttempts: 1, nextAttemptTime: '2026-11-21T10:00:05Z' },
@@ -111,11 +112,14 @@ test('failures are retried after pauses that double, and not before', async () =
 
 test('while public DNS does not answer, the policy above decides nothing and the provider is left alone', async () => {
   const { run, state, zone, clock } = await managedDomain()
-  expect(await run({ deaf: true })).toMatchObject({ summary: 'Unknown LookupFailed', events: ['DNSWritten'] })
+  expect(await run({ lookupFails: true })).toMatchObject({ summary: 'Unknown LookupFailed', events: ['DNSWritten'] })
   expect(zone.records.some(({ name }) => name.startsWith('_dmarc'))).toBe(false)
   const { reads } = state
   clock.advance(5_000)
-  expect(await run({ deaf: true })).toMatchObject({ summary: 'Unknown LookupFailed', status: { failedAttempts: 2 } })
+  expect(await run({ lookupFails: true })).toMatchObject({
+    summary: 'Unknown LookupFailed',
+    status: { failedAttempts: 2 },
+  })
   expect(state.reads).toBe(reads)
   clock.advance(10_000)
   expect(await run()).toMatchObject({ summary: 'True InSync', events: ['DNSWritten'] })
@@ -146,7 +150,7 @@ test.each<[string, object, object | undefined, object]>([
   expect(await dnsAccountFor(context, dns, subject, { _id: 'usr_1' })).toMatchObject(expected)
 })
 
-test('a provider that was not tried yet, and one that is not ready, are told apart', async () => {
+test('an untried provider and one that is not ready are distinguished', async () => {
   const { context, dns, add } = await managedDomain()
   const subject = MailDomain.parse(
     add('MailDomain', 'other', {

@@ -50,7 +50,7 @@ async function outcomeOfLastWrite(
   context: OperatorContext,
   dns: DnsDeps,
   { status }: MailDomain,
-  { name }: DomainDoc,
+  { name, k8s }: DomainDoc,
   revision: string,
 ): Promise<DnsOutcome | undefined> {
   const last = conditionOf(status?.conditions, 'DNSSynced')
@@ -61,6 +61,9 @@ async function outcomeOfLastWrite(
     reason: last.reason,
     message: last.message,
   }
+  // Kubernetes keeps the English text only; the record has its sentence.
+  const known = k8s?.conditions.find(({ type, message }) => type === 'DNSSynced' && message === last.message)
+  if (known?.sentence) condition.sentence = known.sentence
   if (last.status === 'True') return { conditions: [condition], status: { dnsRevision: revision }, events: [] }
   const { failedAttempts = 0, nextAttemptTime } = status
   const waitMs = Date.parse(nextAttemptTime ?? '') - context.clock.now().getTime()

@@ -14,6 +14,7 @@ import {
   listDomainsOfResource,
 } from '../../../services/mail/domains/find-domains.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 import type { Kind } from '../../resources/kind.ts'
@@ -23,7 +24,6 @@ import { currentOwner, successor } from '../shared/duplicate-resources.ts'
 import { entitlementOf, withdrawnEvent } from '../shared/namespace-entitlement.ts'
 import { ADOPT_ANNOTATION, mayAdopt, mayOwn, namespaceAccount, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from '../shared/operator-context.ts'
-
 /** Index of the cache: account and domain name. Two resources with one key are duplicates. */
 export const DECLARED_DOMAIN_INDEX = 'declaredDomain'
 
@@ -74,11 +74,11 @@ export type Registration =
 
 type Refused = Extract<Registration, { kind: 'refused' }>
 
-function refused(reason: string, message: string): Refused {
+function refused(reason: string, message: Sentence): Refused {
   return { kind: 'refused', condition: bad('Accepted', reason, message) }
 }
 
-/** Registers the domain for the account and makes the record as declared, or refuses. */
+/** Registers the domain for the account and updates the record as declared, or refuses. */
 export async function registerDeclaredDomain(
   context: OperatorContext,
   resource: MailDomain,
@@ -94,7 +94,7 @@ export async function registerDeclaredDomain(
     const { namespace, name } = owner.metadata
     return refused(
       'DomainTaken',
-      `MailDomain ${namespace}/${name} came first and declares ${domainName} for the same account. Delete one of them.`,
+      sentence('resource.domain_duplicate', { namespace: namespace ?? '', name, domain: domainName }),
     )
   }
   const deps = resourceDeps(context, resource)
@@ -111,10 +111,15 @@ function refusedBy(error: ProblemError, { username }: UserDoc, domainName: strin
   if (error.code === 'conflict')
     return refused(
       'Conflict',
-      `${username} has ${domainName} already, made in the panel or kept from an earlier resource. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${username} in ${OWNERS_ANNOTATION} of the Namespace.`,
+      sentence('resource.domain_exists', {
+        account: username,
+        domain: domainName,
+        adopt: ADOPT_ANNOTATION,
+        annotation: OWNERS_ANNOTATION,
+      }),
     )
-  if (error.code === 'managed_by_resource') return refused('Conflict', error.detail)
-  if (error.code === 'validation_failed') return refused('InvalidSpec', error.detail)
+  if (error.code === 'managed_by_resource') return refused('Conflict', error.sentence)
+  if (error.code === 'validation_failed') return refused('InvalidSpec', error.sentence)
   throw error
 }
 
@@ -125,18 +130,18 @@ async function ownerOf(context: OperatorContext, resource: MailDomain): Promise<
   if (!(await mayOwn(namespace, username, ownersOf(context, namespace))))
     return refused(
       'OwnerNotAllowed',
-      `Namespace ${namespace} may not act for the account ${username}. Whoever may change the Namespace can list it in the annotation ${OWNERS_ANNOTATION}.`,
+      sentence('resource.account_not_allowed', { namespace, account: username, annotation: OWNERS_ANNOTATION }),
     )
   if (username === namespaceAccount(namespace)) {
     try {
       return await ensureNamespaceAccount(context, username, namespace)
     } catch (error) {
-      if (error instanceof ProblemError) return refused('OwnerNotAllowed', error.detail)
+      if (error instanceof ProblemError) return refused('OwnerNotAllowed', error.sentence)
       throw error
     }
   }
   const account = await findAccountByName(context.mongo.db, username)
-  return account ?? refused('OwnerNotFound', `There is no account ${username}.`)
+  return account ?? refused('OwnerNotFound', sentence('resource.account_unknown', { account: username }))
 }
 
 /** True for a domain that is new, is or was ours, or may be adopted. Reads the Namespace only when that decides. */
@@ -151,8 +156,8 @@ async function isOursOrAdoptable(
 }
 
 /**
- * Returns the domains of accounts that the namespace may no longer act for, or that the resource no longer names. Their
- * records stay; another entitled resource that declares the domain takes over.
+ * Releases the domains of accounts that the namespace may no longer act for, or that the resource no longer names.
+ * Their records stay; another entitled resource that declares the domain takes over.
  */
 export async function returnLostDomains(context: OperatorContext, resource: MailDomain): Promise<EventInput[]> {
   const { spec, metadata } = resource

@@ -1,9 +1,11 @@
 /** Reconciles MailDomains: registered for their owner, with a DKIM key, records written or observed, and verified. */
+
 import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-context.ts'
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
 import type { AppliedDomain, WantedDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, type DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
@@ -33,7 +35,7 @@ export function mailDomainReconciler(context: OperatorContext, dns: DnsDeps): Re
   }
 }
 
-/** Time of the last repair that an event reported, by uid, in milliseconds: times in the status are whole seconds. */
+/** Time of the last repair that an event reported, by uid, in milliseconds: times in the status are in seconds. */
 type ReportedRepairs = Map<string, number>
 
 async function ensure(
@@ -54,7 +56,7 @@ async function ensure(
     // Status fields of a domain that the resource no longer has are removed.
     const status = returned.length > 0 ? { status: {} } : {}
     const conditions = [registration.condition]
-    return { conditions, message: '', requeueAfterMs: REFUSED_MS, events: returned, ...status }
+    return { conditions, requeueAfterMs: REFUSED_MS, events: returned, ...status }
   }
   const { user, applied } = registration
   const written = missing ? withoutAccount(missing) : await writeDns(context, dns, resource, applied.domain)
@@ -62,12 +64,12 @@ async function ensure(
   const domain = (await currentDomain(context.mongo.db, applied.domain._id)) ?? applied.domain
   return {
     conditions: [
-      accepted(`${domain.name} belongs to the account ${user.username}.`),
+      accepted(sentence('resource.domain_accepted', { domain: domain.name, account: user.username })),
       ...written.conditions,
       dkimCondition(domain),
       verifiedCondition(domain),
     ],
-    message: `${domain.name} is verified and may send.`,
+    message: sentence('resource.domain_ready', { domain: domain.name }),
     status: {
       ...statusFields(domain, user.username, guidance(domain, sendingHost(context.config))),
       ...written.status,
@@ -102,7 +104,7 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       address: spec.dns.records.address === 'Managed',
       dmarc: spec.dmarc,
       spf: spec.spf.includes.map(name => `include:${name}`),
-      // Defaults are left out: a release that brings new ones changes no record.
+      // Defaults are omitted: a release with new defaults changes no record.
       spf_all: spec.spf.all === '~all' ? undefined : spec.spf.all,
       ttl: spec.dns.ttlSeconds === 600 ? undefined : spec.dns.ttlSeconds,
       by_hand: byHand(spec.dns.records),

@@ -1,4 +1,7 @@
-/** Deletes a MailDomain: hands the domain to another resource, or drains accepted mail and removes records and domain. */
+/**
+ * Deletes a MailDomain: transfers the domain to another resource, or drains accepted mail and removes records and
+ * domain.
+ */
 
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import {
@@ -10,6 +13,7 @@ import {
 import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
 import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
 import { HOUR_MS } from '../../../services/platform/durations.ts'
+import { inEnglish, sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { isPermanent, pauseAfter, reasonOf } from '../mail/dns-provider-access.ts'
 import { bad } from '../shared/conditions.ts'
@@ -24,9 +28,9 @@ const DRAIN_POLL_MS = 5_000
 /** A provider that does not answer is tried for this long; then the records stay. */
 const REMOVE_RECORDS_MS = HOUR_MS
 const REMOVE_RECORDS_RETRY_MS = 60_000
-const FORCE_HINT = 'The annotation postwright.dev/force-delete: "true" lets it go at once.'
+const FORCE_HINT = sentence('resource.force_delete')
 
-/** Undoes what the resource declared. With `retain` records and domain stay, whatever the spec says. */
+/** Undoes what the resource declared. With `retain` records and domain stay, whatever the spec. */
 export async function removeMailDomain(
   context: OperatorContext,
   dns: DnsDeps,
@@ -67,8 +71,10 @@ async function drain(
   if (leftMs <= 0) return undefined
   const { wasOpen, waiting } = await closeDomain(deps, id)
   if (waiting === 0 && !wasOpen) return undefined
-  const mail = waiting === undefined ? 'Accepted mail' : `${waiting} accepted message${waiting === 1 ? '' : 's'}`
-  const message = `Nothing new is accepted for ${domainName}. ${mail} may still be delivered, for at most five minutes. ${FORCE_HINT}`
+  const message =
+    waiting === undefined
+      ? sentence('resource.draining_unknown', { domain: domainName, hint: FORCE_HINT })
+      : sentence('resource.draining', { domain: domainName, count: waiting, hint: FORCE_HINT })
   const requeueAfterMs = Math.min(DRAIN_POLL_MS, leftMs)
   return { done: false, condition: bad('QueueDrained', 'Draining', message), requeueAfterMs }
 }
@@ -89,13 +95,17 @@ async function removeRecords(
   if (!stopped) {
     const left = items.filter(item => item.status === 'conflict' || item.status === 'failed')
     if (left.length > 0)
-      return recordsLeft(domain.name, left.map(({ name, type, reason }) => `${name} ${type}: ${reason}`).join(' '))
+      return recordsLeft(
+        domain.name,
+        left.map(({ name, type, reason }) => `${name} ${type}: ${inEnglish(reason)}`).join(' '),
+      )
     const isAccountGone = domain.dns_owned?.length && !domain.dns_account_id
     return isAccountGone ? recordsLeft(domain.name, 'the DNS account is gone.') : { done: true }
   }
   const ageMs = context.clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? '')
-  if (isPermanent(stopped.kind) || ageMs > REMOVE_RECORDS_MS) return recordsLeft(domain.name, stopped.message)
-  const message = `The records cannot be removed yet: ${stopped.message} Trying for an hour. ${FORCE_HINT}`
+  if (isPermanent(stopped.kind) || ageMs > REMOVE_RECORDS_MS)
+    return recordsLeft(domain.name, inEnglish(stopped.message))
+  const message = sentence('resource.dns_not_removed', { reason: stopped.message, hint: FORCE_HINT })
   const pauseMs = pauseAfter((status?.failedAttempts ?? 0) + 1, stopped.retryAfter)
   return {
     done: false,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { GuidanceRow } from '../../../services/mail/dns/records/guidance.ts'
 import type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../../../services/mail/domains/find-domains.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import { statusFields } from './mail-domain-status.ts'
 import { dkimCondition, verifiedCondition } from './verification-conditions.ts'
@@ -48,17 +49,12 @@ test.each<[string, Partial<DomainDoc>, string, string]>([
   ['suspended by its resource', { status: 'suspended', suspended_by: 'resource' }, 'False', 'Suspended'],
   ['suspended by an admin', { status: 'suspended' }, 'False', 'Suspended'],
   ['without its token', { check: summary(check('ownership', 'failed')) }, 'False', 'TokenMissing'],
-  [
-    'behind a resolver that fails',
-    { check: summary(check('ownership', 'temporary_failure')) },
-    'Unknown',
-    'LookupFailed',
-  ],
+  ['with a failing resolver', { check: summary(check('ownership', 'temporary_failure')) }, 'Unknown', 'LookupFailed'],
 ])('a domain that is %s', (_what, change, status, reason) => {
   expect(verifiedCondition(domain(change))).toMatchObject({ type: 'Verified', status, reason })
 })
 
-test('the message says what to do', () => {
+test('the message contains the remedy', () => {
   const failed = check('ownership', 'failed', { errors: ['No record.'], instructions: ['Add it.'] })
   expect(verifiedCondition(domain({ check: summary(failed) })).message).toBe('No record. Add it.')
 })
@@ -78,7 +74,7 @@ test.each<[string, Partial<DomainDoc>, string, string]>([
   expect(dkimCondition(domain(change))).toMatchObject({ status, reason })
 })
 
-test('the list of records is a map: of several addresses of one host one stands for all', () => {
+test('the list of records is a map: of several addresses of one host only one is listed', () => {
   const row = (id: string, value: string) =>
     ({
       id,
@@ -105,7 +101,7 @@ test('the list of records is a map: of several addresses of one host one stands 
   ])
 })
 
-test('a status never has more records, longer names or two of one key than the API server takes', () => {
+test("a status never exceeds the API server's limits on records, lengths and duplicate keys", () => {
   const row = (name: string, more: Partial<GuidanceRow> = {}): GuidanceRow => ({
     id: name,
     purpose: 'ptr',
@@ -116,7 +112,7 @@ test('a status never has more records, longer names or two of one key than the A
     value: 'v'.repeat(5_000),
     ttl: 600,
     writable: false,
-    note: 'n'.repeat(5_000),
+    note: verbatim('n'.repeat(5_000)),
     ...more,
   })
   const long = 'a'.repeat(250)

@@ -1,12 +1,13 @@
 /** The status fields of a MailDomain, from its record: pure. */
 import type { GuidanceRow } from '../../../services/mail/dns/records/guidance.ts'
 import type { DomainDoc, RecordCheckDoc } from '../../../services/mail/domains/find-domains.ts'
+import { inEnglish } from '../../../services/platform/sentences/sentence.ts'
 import { cut, toSeconds } from '../shared/conditions.ts'
 import { describeCheck } from './verification-conditions.ts'
 
 type State = 'Synced' | 'Missing' | 'Mismatch' | 'Conflict' | 'Guidance' | 'Unknown'
 
-/** Limits of the CRD's schema: the API server refuses a whole status that exceeds one. */
+/** Limits of the CRD's schema: the API server refuses a status that exceeds one. */
 const MAX_RECORDS = 64
 const MAX_NAME = 253
 
@@ -37,7 +38,7 @@ function recordStatus({ purpose, name, type, value, need, note }: GuidanceRow, c
     type,
     state: stateOf(check, need),
     expected: cut(value, 1024),
-    ...(message ? { message: cut(message, 512) } : {}),
+    ...(message ? { message: cut(inEnglish(message), 512) } : {}),
   }
 }
 
@@ -49,7 +50,9 @@ function stateOf(check: RecordCheckDoc | undefined, need: GuidanceRow['need']): 
   return check.observed.length > 0 ? 'Mismatch' : 'Missing'
 }
 
-/** The API server takes the list as a map by purpose, name and type: the first of several addresses of a host is kept. */
+/**
+ * The API server treats the list as a map by purpose, name and type: the first of several addresses of a host is kept.
+ */
 function uniqueByKey<T extends { purpose: string; name: string; type: string }>(records: readonly T[]): T[] {
   const seen = new Map(records.toReversed().map(record => [`${record.purpose} ${record.name} ${record.type}`, record]))
   return records.filter(record => seen.get(`${record.purpose} ${record.name} ${record.type}`) === record)

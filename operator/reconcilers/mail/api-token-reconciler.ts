@@ -1,4 +1,5 @@
 /** Reconciles APITokens: a send token of the MailDomain's account in a Secret. */
+
 import {
   type AppliedToken,
   applyToken,
@@ -9,6 +10,7 @@ import {
 } from '../../../services/mail/credentials/declare-token.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { APIToken } from '../../resources/api-token.ts'
 import type { Kind } from '../../resources/kind.ts'
@@ -85,8 +87,8 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
   })
   const end = token.expires_at
   return {
-    conditions: [accepted(`The token sends for ${ref.domain}.`), kept.condition],
-    message: `The token lies in the Secret ${name}.`,
+    conditions: [accepted(sentence('resource.token_accepted', { domain: ref.domain })), kept.condition],
+    message: sentence('resource.token_ready', { name }),
     status: { tokenId: token._id, secretName: name, ...(end ? { expiresAt: toSeconds(end) } : {}) },
     events: [...renewal(context, applied, name), ...kept.events],
     recordId: token._id,
@@ -112,7 +114,7 @@ async function revokeLost(
     const entitlement = await entitlementOf(context, namespace, account)
     if (entitlement.allowed) continue
     await withdrawTokens(deps, account)
-    lost = withdrawnOutcome(withdrawnCondition(namespace, entitlement, 'The token is revoked.'), true)
+    lost = withdrawnOutcome(withdrawnCondition(namespace, entitlement, sentence('resource.token_revoked')), true)
   }
   return lost
 }

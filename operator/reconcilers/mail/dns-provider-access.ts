@@ -65,7 +65,9 @@ export function isPermanent(kind: ProviderErrorKind | 'unsettled'): boolean {
   return kind === 'auth' || kind === 'permission' || kind === 'zone_not_found' || kind === 'zone_ambiguous'
 }
 
-/** Pause after consecutive failures, in milliseconds: 5 s doubled up to 15 min, and at least what the provider asked for. */
+/**
+ * Pause after consecutive failures, in milliseconds: 5 s doubled up to 15 min, and at least the provider's Retry-After.
+ */
 export function pauseAfter(failures: number, retryAfterSeconds: number | undefined): number {
   return Math.max((retryAfterSeconds ?? 0) * 1000, Math.min(900_000, 5_000 * 2 ** Math.min(failures - 1, 10)))
 }

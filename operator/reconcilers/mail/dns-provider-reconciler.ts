@@ -10,7 +10,9 @@ import {
 } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { HOUR_MS } from '../../../services/platform/durations.ts'
+import { validate } from '../../../services/platform/json/bounded-validation.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { keyOf } from '../../kube/object-paths.ts'
 import { SECRET_LABEL, type SecretObject } from '../../kube/object-writer.ts'
 import { DNSProvider } from '../../resources/dns-provider.ts'
@@ -52,50 +54,50 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
   })
   const id = { namespace: metadata.namespace, name: spec.secretRef.name }
   const secret = await context.writer.readSecret(id)
-  const invalid = (reason: string, message: string, requeueAfterMs?: number): Outcome => ({
+  const invalid = (reason: string, message: Sentence, requeueAfterMs?: number): Outcome => ({
     conditions: [bad('CredentialsValid', reason, message)],
-    message: '',
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   })
-  if (!secret) return invalid('SecretNotFound', `There is no Secret ${id.name} in this namespace.`, MISSING_MS)
+  if (!secret)
+    return invalid('SecretNotFound', sentence('resource.credentials_secret_missing', { name: id.name }), MISSING_MS)
   if (!secret.metadata.labels?.[SECRET_LABEL]) await context.writer.labelSecret(id)
   const credentials = credentialsOf(spec, secret)
-  if (typeof credentials === 'string') return invalid('InvalidSecret', `The Secret ${id.name} ${credentials}`)
+  if (Array.isArray(credentials))
+    return invalid('InvalidSecret', sentence('resource.credentials_invalid', { name: id.name, errors: credentials }))
   try {
     const owner = await ensureNamespaceAccount(context, namespaceAccount(metadata.namespace), metadata.namespace)
     const { account } = await applyDnsAccount(dns, managedBy(resource), owner._id, credentials)
     const zones = account.tested.zones.length
+    const message = sentence('resource.credentials_accepted', { count: zones })
     return {
       conditions: [
-        accepted(`The account belongs to ${owner.username}.`),
-        good(
-          'CredentialsValid',
-          'Available',
-          `The provider takes the credentials; they see ${zones} zone${zones === 1 ? '' : 's'}.`,
-        ),
+        accepted(sentence('resource.dns_account_accepted', { account: owner.username })),
+        good('CredentialsValid', 'Available', message),
       ],
-      message: `The provider takes the credentials; they see ${zones} zone${zones === 1 ? '' : 's'}.`,
+      message,
       status: { accountId: account._id, zones, lastValidatedTime: toSeconds(account.tested.at) },
       requeueAfterMs: RETEST_MS,
       recordId: account._id,
     }
   } catch (error) {
     if (error instanceof ProblemError && error.code === 'conflict')
-      return { conditions: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '', requeueAfterMs: REFUSED_MS }
+      return { conditions: [bad('Accepted', 'OwnerNotAllowed', error.sentence)], requeueAfterMs: REFUSED_MS }
     if (!(error instanceof DnsProviderError)) return refusalOf(error)
     const make = isPermanent(error.kind) ? bad : unknown
     const tries = triesSince(status, context.clock.now())
-    const hint = error.kind === 'auth' ? ` Compare the Secret ${id.name} and this spec with what the provider has.` : ''
+    const reason =
+      error.kind === 'auth'
+        ? sentence('resource.credentials_refused', { reason: error.sentence, name: id.name })
+        : error.sentence
     return {
-      conditions: [make('CredentialsValid', reasonOf(error.kind), `${error.message}${hint}`)],
-      message: '',
+      conditions: [make('CredentialsValid', reasonOf(error.kind), reason)],
       requeueAfterMs: pauseAfter(tries, error.retryAfter),
     }
   }
 }
 
 /** The credentials in the form of the API, or what is wrong with the Secret. Values are never repeated. */
-function credentialsOf({ type, cloudflare, rfc2136 }: Spec, { data = {} }: SecretObject): DnsCredentials | string {
+function credentialsOf({ type, cloudflare, rfc2136 }: Spec, { data = {} }: SecretObject): DnsCredentials | Sentence[] {
   const value = (key: string) => (data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString())
   const pick = (...keys: string[]) => Object.fromEntries(keys.map(key => [key, value(key)]))
   const forms = {
@@ -110,15 +112,14 @@ function credentialsOf({ type, cloudflare, rfc2136 }: Spec, { data = {} }: Secre
       key_algorithm: rfc2136?.keyAlgorithm,
     }),
   }
-  const parsed = dnsCredentials.safeParse({ provider: type, credentials: forms[type]() })
-  if (parsed.success) return parsed.data
-  const violations = parsed.error.issues.map(({ path, code }) => {
+  const parsed = validate(dnsCredentials, { provider: type, credentials: forms[type]() })
+  if (parsed.ok) return parsed.data
+  return parsed.issues.map(({ path, reason }) => {
     const key = String(path.at(-1))
     return value(key) === undefined && !key.startsWith('key_n')
-      ? `has no key ${key}`
-      : `has a wrong value under ${key} (${code})`
+      ? sentence('resource.credentials_no_key', { key })
+      : sentence('resource.credentials_wrong_value', { key, reason })
   })
-  return `${violations.join(', ')}.`
 }
 
 /** How often it was tried since the condition turned, from the time that passed: each pause doubles. */
@@ -134,8 +135,8 @@ async function remove(context: OperatorContext, resource: DNSProvider, retain: b
   const cache = cacheOf(context, MailDomain as unknown as Kind)
   const users = cache.find('DNSProvider', keyOf(metadata)).filter(key => cache.get(key)?.metadata.finalizers?.length)
   if (users.length > 0 && !retain) {
-    const names = users.slice(0, 5).map(key => key.split('/')[1])
-    const message = `${users.length} MailDomains still write with this account: ${names.join(', ')}. Delete them or point them elsewhere.`
+    const names = users.slice(0, 5).map(key => key.split('/')[1] ?? key)
+    const message = sentence('resource.dns_provider_in_use', { count: users.length, names })
     return { done: false, condition: bad('DeletionBlocked', 'InUse', message), requeueAfterMs: IN_USE_MS }
   }
   await withdrawDnsAccounts({ db: context.mongo.db }, managedBy(resource))

@@ -1,5 +1,7 @@
 /** Resolves the MailDomain that a login or token belongs to. */
+
 import { findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { Metadata } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import { bad, type ConditionState, conditionOf, unknown } from '../shared/conditions.ts'
@@ -14,8 +16,8 @@ export type DomainRef = { userId: string; domain: string } | { condition: Condit
 const UNREGISTERED_MS = 60_000
 
 /**
- * Follows a domainRef. A refused MailDomain gives no access to its account. The owner is read from the record, not from
- * the status: users with all rights on resources in a namespace can write the status as well.
+ * Resolves a domainRef. A refused MailDomain gives no access to its account. The owner is read from the record, not
+ * from the status, which users with all permissions on resources in a namespace can write.
  */
 export async function domainOf(
   context: OperatorContext,
@@ -24,24 +26,34 @@ export async function domainOf(
 ): Promise<DomainRef> {
   const domain = sibling(context, MailDomain, metadata, name)
   if (!domain)
-    return { condition: bad('Accepted', 'DependencyNotReady', `There is no MailDomain ${name} in this namespace.`) }
+    return { condition: bad('Accepted', 'DependencyNotReady', sentence('resource.domain_missing', { name })) }
   const { status, spec } = domain
   const taken = conditionOf(status?.conditions, 'Accepted')
   if (taken?.status === 'False')
-    return { condition: bad('Accepted', 'DependencyNotReady', `MailDomain ${name} is not accepted: ${taken.message}`) }
+    return {
+      condition: bad(
+        'Accepted',
+        'DependencyNotReady',
+        sentence('resource.domain_not_accepted', { name, reason: taken.message }),
+      ),
+    }
   const record = await findDomainOfResource(context.mongo.db, spec.domainName, domain.metadata.uid)
   if (record) {
     const entitlement = await entitlementOf(context, domain.metadata.namespace, record.user_id)
     if (entitlement.allowed) return { userId: record.user_id, domain: record.name }
     return {
-      condition: withdrawnCondition(domain.metadata.namespace, entitlement, `MailDomain ${name} lends it to nobody.`),
+      condition: withdrawnCondition(
+        domain.metadata.namespace,
+        entitlement,
+        sentence('resource.domain_unusable', { name }),
+      ),
     }
   }
-  const condition = unknown('Accepted', 'DependencyNotReady', `MailDomain ${name} is not registered yet.`)
+  const condition = unknown('Accepted', 'DependencyNotReady', sentence('resource.domain_not_registered', { name }))
   return { condition, requeueAfterMs: UNREGISTERED_MS }
 }
 
 /** What a login or token reports while its MailDomain is not taken on. */
 export function waiting({ condition, requeueAfterMs }: Extract<DomainRef, { condition: ConditionState }>): Outcome {
-  return { conditions: [condition], message: '', ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) }
+  return { conditions: [condition], ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) }
 }

@@ -109,7 +109,7 @@ test('a Secret that the resource does not own is not overwritten', async () => {
   expect([secrets.get('mailer-smtp'), await login()]).toEqual([foreign, undefined])
 })
 
-test('the password rotates when it is due, and the run asks to come back then', async () => {
+test('the password rotates when it is due, and the run requests the next one for then', async () => {
   const { run, secret, clock, login } = await setting()
   const spec = { rotationIntervalDays: 10 }
   expect((await run(spec)).requeueAfterMs).toBe(10 * DAY_MS)
@@ -137,7 +137,7 @@ test.each<[string, object, number, string[]]>([
   expect((await login())?.messages_per_hour).toBe(generation === 1 ? 0 : 5)
 })
 
-test('a Secret that was deleted comes back with the same password', async () => {
+test('a deleted Secret is created again with the same password', async () => {
   const { run, secret, secrets, context } = await setting()
   await run()
   const content = secret()

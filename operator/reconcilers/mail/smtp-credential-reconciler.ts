@@ -1,4 +1,5 @@
 /** Reconciles SMTPCredentials: a login of the MailDomain's account, and a Secret that pods can mount. */
+
 import {
   type AppliedCredential,
   applyCredential,
@@ -11,6 +12,7 @@ import {
 } from '../../../services/mail/credentials/declare-smtp-credential.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { SMTPCredential } from '../../resources/smtp-credential.ts'
@@ -68,13 +70,11 @@ async function ensure(
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
   const fallback = spec.fallbackSender?.toLowerCase()
   if (fallback !== undefined && !fallback.endsWith(`@${ref.domain}`)) {
-    const condition = bad('Accepted', 'InvalidSpec', `fallbackSender ${fallback} is not at ${ref.domain}.`)
-    return { conditions: [condition], message: '' }
+    return outsideDomain(fallback, 'fallbackSender', ref.domain)
   }
   const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
   if (foreign !== undefined) {
-    const condition = bad('Accepted', 'InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
-    return { conditions: [condition], message: '' }
+    return outsideDomain(foreign, 'allowedSenders', ref.domain)
   }
   const name = smtpSecretName(resource)
   const current = await currentSecret(context, metadata, name)
@@ -105,8 +105,11 @@ async function ensure(
     renewed: login.renewed,
   })
   return {
-    conditions: [accepted(`The login ${applied.credential.username} sends for ${ref.domain}.`), kept.condition],
-    message: `The login ${applied.credential.username} lies in the Secret ${name}.`,
+    conditions: [
+      accepted(sentence('resource.login_accepted', { username: applied.credential.username, domain: ref.domain })),
+      kept.condition,
+    ],
+    message: sentence('resource.login_ready', { username: applied.credential.username, name }),
     status: {
       credentialId: applied.credential._id,
       username: applied.credential.username,
@@ -117,6 +120,11 @@ async function ensure(
     recordId: applied.credential._id,
     ...againAfter(login.madeAt, spec.rotationIntervalDays, context.clock.now()),
   }
+}
+
+function outsideDomain(address: string, field: string, domain: string): Outcome {
+  const reason = sentence('resource.sender_outside_domain', { address, field, domain })
+  return { conditions: [bad('Accepted', 'InvalidSpec', reason)] }
 }
 
 /** Disables the login of an account that the namespace may not act for any more, whatever became of the MailDomain. */
@@ -130,14 +138,19 @@ async function disableLost(
   const entitlement = known && (await entitlementOf(context, namespace, known.user_id))
   if (!known || !entitlement || entitlement.allowed) return undefined
   if (!known.disabled) await disableCredential(deps, known)
-  const condition = withdrawnCondition(namespace, entitlement, `The login ${known.username} is disabled.`)
+  const condition = withdrawnCondition(
+    namespace,
+    entitlement,
+    sentence('resource.login_disabled', { username: known.username }),
+  )
   return withdrawnOutcome(condition, !known.disabled)
 }
 
-/** The login keeps its name for the account that the namespace lost: listed again, that account has it back. */
+/** The login keeps its name for the account that the namespace lost: once listed again, that account owns it again. */
 function nameKept(username: string, lost: Outcome): Outcome {
   const [withdrawn] = lost.conditions
-  const message = `${withdrawn?.message ?? ''} Until then ${username} stays a login of that account: for another account make an SMTPCredential with another spec.username.`
+  const reason = withdrawn?.sentence ?? withdrawn?.message ?? ''
+  const message = sentence('resource.login_name_kept', { reason, username })
   return { ...lost, conditions: [bad('Accepted', 'Conflict', message)] }
 }
 

@@ -20,7 +20,7 @@ test.each([
   expect(await smtpEndpoint({ ...config, ...change }, endpoint)).toEqual({ host })
 })
 
-test('the CA file goes into the Secret as ca.crt', async () => {
+test('the CA file is stored in the Secret as ca.crt', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pw-ca-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'ca.crt'), 'PEM')
@@ -28,7 +28,7 @@ test('the CA file goes into the Secret as ca.crt', async () => {
   expect(smtpSecretData(endpoint, 'a', 'b')).toMatchObject({ 'ca.crt': 'PEM' })
 })
 
-test('the URI gives back what stands beside it, whatever the characters', () => {
+test('the URI parses to the separate fields, whatever the characters', () => {
   const data = smtpSecretData({ host: 'smtp.example.com' }, 'news@shop', 'p/w:d@?#%')
   const url = new URL(data.uri ?? '')
   expect([decodeURIComponent(url.username), decodeURIComponent(url.password), url.host]).toEqual([

@@ -1,27 +1,38 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { bad, type ConditionState, cut, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
 
 const now = new Date('2026-11-21T10:00:00.123Z')
 
 test.each<[string, ConditionState[], string, string]>([
-  ['nothing to say', [], 'True', 'Available'],
-  ['all is well', [good('A', 'Fine', '')], 'True', 'Available'],
-  ['one is not', [good('A', 'Fine', ''), bad('B', 'Broken', '')], 'False', 'Broken'],
-  ['the first fault decides', [bad('A', 'First', ''), bad('B', 'Second', '')], 'False', 'First'],
-  ['a fault goes before an unknown', [unknown('A', 'Wait', ''), bad('B', 'Broken', '')], 'False', 'Broken'],
-  ['an unknown goes before good', [good('A', 'Fine', ''), unknown('B', 'Wait', '')], 'Unknown', 'Wait'],
+  ['no conditions', [], 'True', 'Available'],
+  ['all is well', [good('A', 'Fine', verbatim(''))], 'True', 'Available'],
+  ['one is not', [good('A', 'Fine', verbatim('')), bad('B', 'Broken', verbatim(''))], 'False', 'Broken'],
+  ['the first failure decides', [bad('A', 'First', verbatim('')), bad('B', 'Second', verbatim(''))], 'False', 'First'],
+  [
+    'a failure precedes an unknown',
+    [unknown('A', 'Wait', verbatim('')), bad('B', 'Broken', verbatim(''))],
+    'False',
+    'Broken',
+  ],
+  [
+    'an unknown precedes good',
+    [good('A', 'Fine', verbatim('')), unknown('B', 'Wait', verbatim(''))],
+    'Unknown',
+    'Wait',
+  ],
 ])('Ready when %s', (_what, conditions, status, reason) => {
-  expect(summarise(conditions, 'all good')).toMatchObject({ type: 'Ready', status, reason })
+  expect(summarise(conditions, verbatim('all good'))).toMatchObject({ type: 'Ready', status, reason })
 })
 
 test('Ready repeats the message of what decides', () => {
-  expect(summarise([bad('A', 'Broken', 'mend it')], 'all good').message).toBe('mend it')
-  expect(summarise([], 'all good').message).toBe('all good')
+  expect(summarise([bad('A', 'Broken', verbatim('mend it'))], verbatim('all good')).message).toBe('mend it')
+  expect(summarise([], verbatim('all good')).message).toBe('all good')
 })
 
 test('the time of transition moves with the status only', () => {
-  const first = toConditions([good('A', 'Fine', 'x')], [], 1, new Date('2026-01-01T00:00:00Z'))
+  const first = toConditions([good('A', 'Fine', verbatim('x'))], [], 1, new Date('2026-01-01T00:00:00Z'))
   expect(first).toEqual([
     {
       type: 'A',
@@ -32,24 +43,31 @@ test('the time of transition moves with the status only', () => {
       lastTransitionTime: '2026-01-01T00:00:00Z',
     },
   ])
-  expect(toConditions([good('A', 'Fine', 'x')], first, 1, now)).toEqual(first)
-  expect(toConditions([good('A', 'Better', 'y')], first, 2, now)[0]).toMatchObject({
+  expect(toConditions([good('A', 'Fine', verbatim('x'))], first, 1, now)).toEqual(first)
+  expect(toConditions([good('A', 'Better', verbatim('y'))], first, 2, now)[0]).toMatchObject({
     reason: 'Better',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   })
-  expect(toConditions([bad('A', 'Fine', 'x')], first, 1, now)[0]?.lastTransitionTime).toBe('2026-11-21T10:00:00Z')
+  expect(toConditions([bad('A', 'Fine', verbatim('x'))], first, 1, now)[0]?.lastTransitionTime).toBe(
+    '2026-11-21T10:00:00Z',
+  )
 })
 
 test('a message never exceeds what the CRD allows', () => {
-  expect(toConditions([bad('A', 'Long', 'x'.repeat(9_000))], [], 1, now)[0]?.message).toHaveLength(4_096)
+  expect(toConditions([bad('A', 'Long', verbatim('x'.repeat(9_000)))], [], 1, now)[0]?.message).toHaveLength(4_096)
 })
 
-test('a cut leaves no half of a character: what is stored is what was sent', () => {
-  // The first is whole behind the cut, of the second the first half would be left.
+test('a cut never splits a character: the stored text equals the sent one', () => {
+  // The first fits, of the second half a character would remain.
   for (const lead of ['', 'x']) {
-    const [condition] = toConditions([bad('A', 'Long', lead + '🚀'.repeat(4_000))], [], 1, now)
+    const [condition] = toConditions([bad('A', 'Long', verbatim(lead + '🚀'.repeat(4_000)))], [], 1, now)
     expect(condition?.message).toBe(lead + '🚀'.repeat(2_048 - lead.length))
-    const next = toConditions([bad('A', 'Long', lead + '🚀'.repeat(4_000))], condition ? [condition] : [], 1, now)
+    const next = toConditions(
+      [bad('A', 'Long', verbatim(lead + '🚀'.repeat(4_000)))],
+      condition ? [condition] : [],
+      1,
+      now,
+    )
     expect(next).toEqual([condition])
   }
 })

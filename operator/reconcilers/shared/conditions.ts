@@ -2,6 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { HOUR_MS } from '../../../services/platform/durations.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
+import { inEnglish, type Sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { Condition } from '../../resources/kind.ts'
 
 /** A condition as a reconciler sets it; {@link toConditions} adds generation and transition time. */
@@ -10,23 +12,29 @@ export interface ConditionState {
   status: Condition['status']
   /** One CamelCase word for programs. */
   reason: string
-  /** A sentence: what is wrong and what to do. */
+  /** The English text of `sentence`: what is wrong and what to do. */
   message: string
+  /** Absent in a condition that was read from Kubernetes. */
+  sentence?: Sentence
 }
 
 /** Status True. */
-export function good(type: string, reason: string, message: string): ConditionState {
-  return { type, status: 'True', reason, message }
+export function good(type: string, reason: string, given: Sentence): ConditionState {
+  return condition(type, 'True', reason, given)
 }
 
 /** Status False. */
-export function bad(type: string, reason: string, message: string): ConditionState {
-  return { type, status: 'False', reason, message }
+export function bad(type: string, reason: string, given: Sentence): ConditionState {
+  return condition(type, 'False', reason, given)
 }
 
 /** Status Unknown: it cannot be determined now. */
-export function unknown(type: string, reason: string, message: string): ConditionState {
-  return { type, status: 'Unknown', reason, message }
+export function unknown(type: string, reason: string, given: Sentence): ConditionState {
+  return condition(type, 'Unknown', reason, given)
+}
+
+function condition(type: string, status: Condition['status'], reason: string, given: Sentence): ConditionState {
+  return { type, status, reason, message: inEnglish(given), sentence: given }
 }
 
 /** Longest message of a condition in our CRDs. */
@@ -44,16 +52,16 @@ export function cut(text: string, most: number): string {
  * `Ready` sums up the others: the first that is False decides, then the first that is Unknown; with neither it is
  * True with `message`.
  */
-export function summarise(conditions: readonly ConditionState[], message: string): ConditionState {
+export function summarise(conditions: readonly ConditionState[], message: Sentence = verbatim('')): ConditionState {
   const first =
     conditions.find(({ status }) => status === 'False') ?? conditions.find(({ status }) => status === 'Unknown')
   if (!first) return good('Ready', 'Available', message)
-  return { type: 'Ready', status: first.status, reason: first.reason, message: first.message }
+  return { ...first, type: 'Ready' }
 }
 
 /**
- * The conditions to store. A condition that did not change its status keeps its time of transition, so that an
- * unchanged state gives an equal list and needs no write.
+ * The conditions to store. A condition with an unchanged status keeps its time of transition, so that an unchanged
+ * state produces an equal list and no write.
  */
 export function toConditions(
   conditions: readonly ConditionState[],
@@ -74,7 +82,7 @@ export function toConditions(
   })
 }
 
-/** A time as Kubernetes writes it: whole seconds. */
+/** A time as Kubernetes writes it, in seconds. */
 export function toSeconds(at: Date): string {
   return at.toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
@@ -92,8 +100,8 @@ const REFRESH_MS = HOUR_MS
 type Times = Partial<Record<(typeof RESTLESS)[number], unknown>>
 
 /**
- * True when a status says more than the one before. Times alone are written once an hour: ten thousand domains that are
- * checked every quarter of an hour would otherwise cost the API server eleven writes a second for nothing.
+ * True when a status has more news than changed times, which are written once an hour: ten thousand domains that are
+ * checked every quarter of an hour would otherwise cost the API server eleven writes a second.
  */
 export function isWorthWriting(before: object | undefined, after: object): boolean {
   if (isDeepStrictEqual(before, after)) return false

@@ -11,11 +11,11 @@ const going = { deletionTimestamp: '2026-01-01T01:00:00Z' }
 
 test.each<[string, KubeObject[], ReturnType<typeof by> | undefined, string | undefined]>([
   ['nothing', [], undefined, undefined],
-  ['nothing, whatever the record says,', [], by('gone'), undefined],
+  ['nothing, whatever the record,', [], by('gone'), undefined],
   ['the older one', [object('b', 2, 'a'), object('a', 1, 'b')], undefined, 'a'],
   ['the younger one that has the record', [object('b', 2, 'a'), object('a', 1, 'b')], by('a'), 'b'],
   [
-    'one made anew in the place of the one that has the record',
+    'one recreated in place of the owner of the record',
     [object('b', 2, 'a'), object('a', 1, 'b')],
     by('before', 'b'),
     'b',
@@ -30,10 +30,10 @@ test.each<[string, KubeObject[], ReturnType<typeof by> | undefined, string | und
 })
 
 test.each<[string, KubeObject[], string | undefined]>([
-  ['nobody, when there is no other,', [object('a', 1, 'a')], undefined],
+  ['none, when there is no other,', [object('a', 1, 'a')], undefined],
   ['the oldest of the others', [object('a', 1, 'a'), object('c', 3, 'c'), object('b', 2, 'b')], 'b'],
   ['none that goes as well', [object('a', 1, 'a'), object('b', 2, 'b', going), object('c', 3, 'c')], 'c'],
-])('%s takes over', (_what, objects, expected) => {
+])('the successor is %s', (_what, objects, expected) => {
   expect(successor(objects, 'a')?.metadata.name).toBe(expected)
   expect(successor(objects.toReversed(), 'a')?.metadata.name).toBe(expected)
 })

@@ -1,6 +1,6 @@
 /**
  * Decides which of several resources with the same declaration owns the record: the one that the record names, else the
- * oldest, so that a new resource never takes a record away.
+ * oldest, so that a new resource never takes a record over.
  */
 import { isOwner, type ManagedBy } from '../../../services/platform/managed/rules/managed-by.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
@@ -25,7 +25,7 @@ export function successor<T extends KubeObject>(objects: readonly T[], uid: stri
   return oldest(objects.filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined))
 }
 
-/** Timestamps have whole seconds: of two objects created in one second the smaller uid is first. */
+/** Timestamps have a resolution of seconds: of two objects created in one second the smaller uid is first. */
 function oldest<T extends KubeObject>(objects: readonly T[]): T | undefined {
   return objects.toSorted(byAge)[0]
 }
@@ -34,7 +34,7 @@ function byAge({ metadata: one }: KubeObject, { metadata: two }: KubeObject): nu
   return order(one.creationTimestamp, two.creationTimestamp) || order(one.uid, two.uid)
 }
 
-function order(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
+function order(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }

@@ -1,5 +1,6 @@
 /** Secrets that the operator writes: never over foreign ones; restored when deleted, reverted when changed. */
 import { isDeepStrictEqual } from 'node:util'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { KubeError } from '../../kube/client.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { keyOf } from '../../kube/object-paths.ts'
@@ -16,7 +17,7 @@ export type CurrentSecret =
   | { state: 'ours'; secret: SecretObject; data: Record<string, string> }
   | { state: 'foreign' }
 
-/** Looks into the cache, and asks the API server about Secrets that do not carry our label. */
+/** Reads the cache, and the API server for Secrets without our label. */
 export async function currentSecret(
   { secretCache, writer }: Pick<OperatorContext, 'secretCache' | 'writer'>,
   owner: Pick<Metadata, 'namespace' | 'uid'>,
@@ -34,12 +35,8 @@ const FOREIGN_MS = 15_000
 
 /** The outcome while a foreign Secret has the name. */
 export function foreignSecret(name: string): Outcome {
-  const condition = bad(
-    'SecretSynced',
-    'Conflict',
-    `A Secret ${name} exists that this resource did not make. Delete it, or choose another name in a new resource.`,
-  )
-  return { conditions: [condition], message: '', requeueAfterMs: FOREIGN_MS }
+  const condition = bad('SecretSynced', 'Conflict', sentence('resource.secret_foreign', { name }))
+  return { conditions: [condition], requeueAfterMs: FOREIGN_MS }
 }
 
 export interface KeptSecret {
@@ -60,7 +57,7 @@ export async function keepSecret(
   { wasThere, renewed }: { wasThere: boolean; renewed: boolean },
 ): Promise<KeptSecret> {
   const { name } = content
-  const condition = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
+  const condition = good('SecretSynced', 'Available', sentence('resource.secret_written', { name }))
   if (current.state === 'ours' && isAsWanted(current, content)) return { condition, events: [] }
   const known = current.state === 'ours' ? current.secret : undefined
   const written = await context.writer.applySecret(kind, owner, content, known).catch((error: unknown) => {
@@ -83,7 +80,7 @@ export async function keepSecret(
 function reportedRefusal(error: unknown, name: string): unknown {
   const isRefusal = error instanceof KubeError && [400, 403, 413, 422].includes(error.status)
   if (!isRefusal) return error
-  const message = `The API server refuses to write the Secret ${name}: ${error.message}`
+  const message = sentence('resource.secret_refused', { name, reason: error.message })
   return new ReportedError(bad('SecretSynced', 'WriteRefused', message), error)
 }
 
@@ -93,7 +90,7 @@ function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>,
   return isWatched && isDeepStrictEqual(data, content.data) && sameVersion({ secret }, content)
 }
 
-/** The annotations say what the content was made from; they differ after a change of the spec or a rotation. */
+/** The annotations identify the source of the content; they differ after a change of the spec or a rotation. */
 function sameVersion({ secret }: { secret: SecretObject }, { annotations }: SecretContent): boolean {
   return Object.entries(annotations).every(([key, value]) => secret.metadata.annotations?.[key] === value)
 }

@@ -1,8 +1,9 @@
 /**
- * Whether a namespace may still act for the account that a record belongs to. Asked of the record, not of the spec: a
+ * Whether a namespace may still act for the account of a record. Determined from the record, not from the spec: a
  * resource that loses its right may name another owner by the time it is deleted.
  */
 import { findAccount } from '../../../services/accounts/find-account.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { bad, type ConditionState } from './conditions.ts'
 import { OWNERS_ANNOTATION } from './namespace-owners.ts'
@@ -11,7 +12,7 @@ import type { Outcome } from './reconcile.ts'
 
 /** The account of a record, and whether resources of the namespace may act for it. */
 export interface Entitlement {
-  /** Name of the account; undefined when it is gone. */
+  /** Name of the account; undefined when it does not exist. */
   username: string | undefined
   allowed: boolean
 }
@@ -29,14 +30,17 @@ export async function entitlementOf(
   return { username, allowed: isOwn || (await ownersOf(context, namespace)()).includes(username) }
 }
 
-/** Why a resource is refused whose namespace may not act for the account any more; `done` says what became of it. */
-export function withdrawnCondition(namespace: string, { username }: Entitlement, done: string): ConditionState {
+/**
+ * The condition of a resource whose namespace may not act for the account any more; `effect` describes what happened to
+ * the record.
+ */
+export function withdrawnCondition(namespace: string, { username }: Entitlement, effect: Sentence): ConditionState {
+  const annotation = OWNERS_ANNOTATION
   const why =
     username === undefined
-      ? 'The account is gone.'
-      : `Namespace ${namespace} may not act for the account ${username} any more.`
-  const hint = `Whoever may change the Namespace can list the account in the annotation ${OWNERS_ANNOTATION}.`
-  return bad('Accepted', 'OwnerNotAllowed', `${why} ${done} ${hint}`)
+      ? sentence('resource.account_gone', { effect, annotation })
+      : sentence('resource.account_withdrawn', { namespace, account: username, effect, annotation })
+  return bad('Accepted', 'OwnerNotAllowed', why)
 }
 
 /** The event of a withdrawal. */
@@ -46,5 +50,5 @@ export function withdrawnEvent(note: string): EventInput {
 
 /** The outcome of a withdrawn login or token; the event is recorded once. */
 export function withdrawnOutcome(condition: ConditionState, isNews: boolean): Outcome {
-  return { conditions: [condition], message: '', events: isNews ? [withdrawnEvent(condition.message)] : [] }
+  return { conditions: [condition], events: isNews ? [withdrawnEvent(condition.message)] : [] }
 }

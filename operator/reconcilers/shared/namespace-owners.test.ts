@@ -7,8 +7,8 @@ const listed = (annotation?: string) => async () =>
 test.each([
   ['the account of the namespace', 'k8s-shop', undefined, true],
   ['the account of another namespace', 'k8s-bank', undefined, false],
-  ['somebody who is not listed', 'ann', 'bob, carol', false],
-  ['somebody who is listed', 'ann', 'bob , ann', true],
+  ['an account that is not listed', 'ann', 'bob, carol', false],
+  ['an account that is listed', 'ann', 'bob , ann', true],
   ['a part of a listed name', 'an', 'ann', false],
   ['a name that differs in case', 'Ann', 'ann', false],
   ['everybody, which does not exist', '*', 'ann', false],
@@ -17,7 +17,7 @@ test.each([
   expect(await mayOwn('shop', username, listed(annotation))).toBe(expected)
 })
 
-test('the Namespace is not asked about its own account', async () => {
+test('the Namespace is not read for its own account', async () => {
   const never = () => Promise.reject(new Error('asked'))
   expect(await mayOwn('shop', 'k8s-shop', never)).toBe(true)
 })

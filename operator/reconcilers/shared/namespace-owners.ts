@@ -1,6 +1,6 @@
 /**
- * Accounts that the resources of a namespace may act for: that of the namespace, and those that users who may change the
- * Namespace itself list there (ADR 36).
+ * Accounts that the resources of a namespace may act for: that of the namespace, and those listed on the Namespace by
+ * users who may change it (ADR 36).
  */
 
 /** Annotation on the Namespace: accounts and app keys that its resources may act for or take over, comma separated. */
@@ -21,7 +21,7 @@ export function allowedOwners(annotations: Readonly<Record<string, string>> | un
     .filter(Boolean)
 }
 
-/** True when resources of the namespace may act for the account. The listing of the Namespace is asked only if needed. */
+/** True when resources of the namespace may act for the account. The Namespace is read only if needed. */
 export async function mayOwn(
   namespace: string,
   username: string,

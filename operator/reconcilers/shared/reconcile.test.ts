@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { silentLog } from '../../../services/platform/observability/log.ts'
 import { createMetrics } from '../../../services/platform/observability/metrics.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { testClock } from '../../../test/support/time/test-clock.ts'
 import { LaterError, TerminalError } from '../../controller/controller.ts'
 import { type KubeClient, KubeError, type KubeRequest } from '../../kube/client.ts'
@@ -36,8 +37,8 @@ type Status = z.output<typeof Thing.status>
 type Stored = KubeObject & { spec: unknown; status?: Status }
 
 const fine: Outcome = {
-  conditions: [accepted('Taken on.')],
-  message: 'All is well.',
+  conditions: [accepted(verbatim('Taken on.'))],
+  message: verbatim('All is well.'),
   status: { thingId: 't1' },
   recordId: 't1',
 }
@@ -49,12 +50,12 @@ interface Given {
   ensure?: () => Outcome | Promise<Outcome>
   remove?: (retain: boolean) => Removal
   mirror?: (state: ResourceState) => void
-  /** What the API server answers in place of doing what it is asked. */
+  /** Error of the API server in place of the request's effect. */
   refuse?: (request: KubeRequest) => KubeError | undefined
   assertLeader?: () => void
 }
 
-function world(given: Given = {}) {
+function createFixture(given: Given = {}) {
   const clock = testClock()
   const metrics = createMetrics('test')
   const cache = createCache(() => undefined)
@@ -128,7 +129,7 @@ function world(given: Given = {}) {
     metrics,
     did,
     events,
-    /** One run, after the watch has told the last state; what it did is in `did`. */
+    /** One run after the watch delivered the last state; its effects are in `did`. */
     async run() {
       did.length = 0
       events.length = 0
@@ -147,132 +148,132 @@ const guarded = { finalizers: [FINALIZER] }
 const going = { ...guarded, deletionTimestamp: '2026-11-21T10:00:00Z' }
 
 describe('making it true', () => {
-  test('the finalizer stands before anything is done, then the status is written and the state told', async () => {
-    const w = world()
-    expect(await w.run()).toEqual({})
-    expect(w.did).toEqual([`finalizers ${FINALIZER}`, 'ensure', 'status', 'mirror t1 u1 Available'])
-    expect(w.status()).toMatchObject({ thingId: 't1', observedGeneration: 1 })
-    expect(w.condition('Ready')).toMatchObject({ status: 'True', message: 'All is well.' })
-    expect(w.events).toEqual(['Normal Available'])
+  test('the finalizer is added first, then the status is written and reported', async () => {
+    const fixture = createFixture()
+    expect(await fixture.run()).toEqual({})
+    expect(fixture.did).toEqual([`finalizers ${FINALIZER}`, 'ensure', 'status', 'mirror t1 u1 Available'])
+    expect(fixture.status()).toMatchObject({ thingId: 't1', observedGeneration: 1 })
+    expect(fixture.condition('Ready')).toMatchObject({ status: 'True', message: 'All is well.' })
+    expect(fixture.events).toEqual(['Normal Available'])
   })
 
   test('finalizers of others stay', async () => {
-    const w = world({ metadata: { finalizers: ['foregroundDeletion'] } })
-    await w.run()
-    expect(w.finalizers()).toEqual(['foregroundDeletion', FINALIZER])
+    const fixture = createFixture({ metadata: { finalizers: ['foregroundDeletion'] } })
+    await fixture.run()
+    expect(fixture.finalizers()).toEqual(['foregroundDeletion', FINALIZER])
   })
 
-  test('where nothing changed nothing is written and nothing told', async () => {
-    const w = world()
-    await w.run()
-    await w.run()
-    expect(w.did).toEqual(['ensure'])
-    expect(w.events).toEqual([])
+  test('where nothing changed nothing is written or reported', async () => {
+    const fixture = createFixture()
+    await fixture.run()
+    await fixture.run()
+    expect(fixture.did).toEqual(['ensure'])
+    expect(fixture.events).toEqual([])
   })
 
-  test('a status that somebody else changed is written again, without being news', async () => {
-    const w = world()
-    await w.run()
-    w.edit({ status: { ...w.status(), thingId: 'forged' } })
-    await w.run()
-    expect(w.did).toEqual(['ensure', 'status'])
-    expect(w.status()?.thingId).toBe('t1')
-    expect(w.events).toEqual([])
+  test('a status changed by another writer is written again, without an event', async () => {
+    const fixture = createFixture()
+    await fixture.run()
+    fixture.edit({ status: { ...fixture.status(), thingId: 'forged' } })
+    await fixture.run()
+    expect(fixture.did).toEqual(['ensure', 'status'])
+    expect(fixture.status()?.thingId).toBe('t1')
+    expect(fixture.events).toEqual([])
   })
 
   test('a new generation is written although all is as it was', async () => {
-    const w = world()
-    await w.run()
-    w.edit({ spec: { size: 2 } }, { generation: 2 })
-    await w.run()
-    expect(w.status()?.observedGeneration).toBe(2)
-    expect(w.condition('Accepted')?.observedGeneration).toBe(2)
+    const fixture = createFixture()
+    await fixture.run()
+    fixture.edit({ spec: { size: 2 } }, { generation: 2 })
+    await fixture.run()
+    expect(fixture.status()?.observedGeneration).toBe(2)
+    expect(fixture.condition('Accepted')?.observedGeneration).toBe(2)
   })
 
   test.each([
-    ['False', 'Warning', bad('Accepted', 'Refused', 'no')],
-    ['True', 'Normal', good('Accepted', 'Accepted', 'yes')],
-  ])('a first Ready=%s is told as %s; Unknown is none yet', async (_status, type, condition) => {
-    let conditions = [unknown('Accepted', 'Waiting', 'not yet')]
-    const w = world({ ensure: () => ({ ...fine, conditions }) })
-    await w.run()
-    expect(w.events).toEqual([])
+    ['False', 'Warning', bad('Accepted', 'Refused', verbatim('no'))],
+    ['True', 'Normal', good('Accepted', 'Accepted', verbatim('yes'))],
+  ])('a first Ready=%s is reported as %s; Unknown is not reported', async (_status, type, condition) => {
+    let conditions = [unknown('Accepted', 'Waiting', verbatim('not yet'))]
+    const fixture = createFixture({ ensure: () => ({ ...fine, conditions }) })
+    await fixture.run()
+    expect(fixture.events).toEqual([])
     conditions = [condition]
-    await w.run()
-    expect(w.events).toEqual([`${type} ${condition.status === 'True' ? 'Available' : 'Refused'}`])
-    conditions = [unknown('Accepted', 'Waiting', 'again')]
-    await w.run()
-    expect(w.events).toEqual(['Normal Waiting'])
+    await fixture.run()
+    expect(fixture.events).toEqual([`${type} ${condition.status === 'True' ? 'Available' : 'Refused'}`])
+    conditions = [unknown('Accepted', 'Waiting', verbatim('again'))]
+    await fixture.run()
+    expect(fixture.events).toEqual(['Normal Waiting'])
   })
 
   test('another message is written and is no news', async () => {
     let message = 'One thing.'
-    const w = world({ ensure: () => ({ ...fine, message }) })
-    await w.run()
+    const fixture = createFixture({ ensure: () => ({ ...fine, message: verbatim(message) }) })
+    await fixture.run()
     message = 'Two things.'
-    await w.run()
-    expect(w.condition('Ready')?.message).toBe('Two things.')
-    expect(w.events).toEqual([])
+    await fixture.run()
+    expect(fixture.condition('Ready')?.message).toBe('Two things.')
+    expect(fixture.events).toEqual([])
   })
 
-  test('a look that found nothing out keeps what was known, and asks to come again', async () => {
+  test('a failed lookup keeps the known fields, and requests another run', async () => {
     let outcome = fine
-    const w = world({ ensure: () => outcome })
-    await w.run()
-    outcome = { conditions: [bad('Accepted', 'Conflict', 'taken')], message: '', requeueAfterMs: 60_000 }
-    expect(await w.run()).toEqual({ requeueAfterMs: 60_000 })
-    expect(w.status()).toMatchObject({ thingId: 't1' })
-    expect(w.condition('Ready')).toMatchObject({ status: 'False', reason: 'Conflict' })
-    expect(w.did).toEqual(['ensure', 'status'])
+    const fixture = createFixture({ ensure: () => outcome })
+    await fixture.run()
+    outcome = { conditions: [bad('Accepted', 'Conflict', verbatim('taken'))], requeueAfterMs: 60_000 }
+    expect(await fixture.run()).toEqual({ requeueAfterMs: 60_000 })
+    expect(fixture.status()).toMatchObject({ thingId: 't1' })
+    expect(fixture.condition('Ready')).toMatchObject({ status: 'False', reason: 'Conflict' })
+    expect(fixture.did).toEqual(['ensure', 'status'])
   })
 
-  test('reported comes after the status is out, and not when it could not be written', async () => {
+  test('reported follows the status, and is omitted when that could not be written', async () => {
     let failing = true
     let reported = 0
-    const w = world({
+    const fixture = createFixture({
       ensure: () => ({ ...fine, reported: () => void reported++ }),
       refuse: ({ path }) =>
-        failing && path.endsWith('/status') ? new KubeError(409, 'Conflict', 'meanwhile') : undefined,
+        failing && path.endsWith('/status') ? new KubeError(409, 'Conflict', 'changed in parallel') : undefined,
     })
-    await expect(w.run()).rejects.toMatchObject({ status: 409 })
+    await expect(fixture.run()).rejects.toMatchObject({ status: 409 })
     expect(reported).toBe(0)
-    expect(w.did).not.toContain('mirror t1 u1 Available')
+    expect(fixture.did).not.toContain('mirror t1 u1 Available')
     failing = false
-    await w.run()
+    await fixture.run()
     expect(reported).toBe(1)
   })
 })
 
 describe('the state for the panel', () => {
-  test('is told again only when it is another, and when the resource is another', async () => {
+  test('is reported again only with another message, and for another resource', async () => {
     let message = 'One.'
-    const w = world({ ensure: () => ({ ...fine, message }) })
-    await w.run()
+    const fixture = createFixture({ ensure: () => ({ ...fine, message: verbatim(message) }) })
+    await fixture.run()
     message = 'Two.'
-    await w.run()
-    expect(w.did).toContain('mirror t1 u1 Available')
-    await w.run()
-    expect(w.did).toEqual(['ensure'])
-    w.edit({}, { uid: 'u2' })
-    await w.run()
-    expect(w.did).toContain('mirror t1 u2 Available')
+    await fixture.run()
+    expect(fixture.did).toContain('mirror t1 u1 Available')
+    await fixture.run()
+    expect(fixture.did).toEqual(['ensure'])
+    fixture.edit({}, { uid: 'u2' })
+    await fixture.run()
+    expect(fixture.did).toContain('mirror t1 u2 Available')
   })
 
-  test('that cannot be told is counted, hinders nothing, and is told next time', async () => {
+  test('that cannot be reported is counted, delays nothing, and is reported next time', async () => {
     let failing = true
-    const w = world({
+    const fixture = createFixture({
       mirror: () => {
         if (failing) throw new Error('away')
       },
     })
-    expect(await w.run()).toEqual({})
-    const { values } = await w.metrics.operator.mirrorFailures.get()
+    expect(await fixture.run()).toEqual({})
+    const { values } = await fixture.metrics.operator.mirrorFailures.get()
     expect(values.map(({ value, labels }) => [labels.kind, value])).toEqual([['Thing', 1]])
     failing = false
-    await w.run()
-    expect(w.did).toEqual(['ensure', 'mirror t1 u1 Available'])
-    await w.run()
-    expect(w.did).toEqual(['ensure'])
+    await fixture.run()
+    expect(fixture.did).toEqual(['ensure', 'mirror t1 u1 Available'])
+    await fixture.run()
+    expect(fixture.did).toEqual(['ensure'])
   })
 })
 
@@ -282,169 +283,172 @@ describe('what is thrown', () => {
   test.each<[string, Error, string | undefined]>([
     [
       'a failure with words of its own',
-      new ReportedError(bad('SecretSynced', 'WriteRefused', 'quota'), 0),
+      new ReportedError(bad('SecretSynced', 'WriteRefused', verbatim('quota')), 0),
       'WriteRefused',
     ],
     ['a database that is away', unavailable, 'DatabaseUnavailable'],
     ['anything unknown', new Error('password=hunter2'), 'InternalError'],
-    ['a refusal of the API server', new KubeError(409, 'Conflict', 'meanwhile'), undefined],
+    ['a refusal of the API server', new KubeError(409, 'Conflict', 'changed in parallel'), undefined],
     ['a lost lease', new NotLeaderError(), undefined],
     ['what waits for a change', new TerminalError('later'), undefined],
-    ['what says itself when to come back', new LaterError('later', 5), undefined],
-  ])('%s goes on to the queue, and is told where people can do something', async (_what, error, reason) => {
-    const w = world({
+    ['an error with its own pause', new LaterError('later', 5), undefined],
+  ])('%s is passed to the queue, and is reported where a person can act', async (_what, error, reason) => {
+    const fixture = createFixture({
       metadata: guarded,
       ensure: () => {
         throw error
       },
     })
-    await expect(w.run()).rejects.toBe(error)
-    expect(w.condition('Ready')?.reason).toBe(reason)
-    expect(JSON.stringify(w.status() ?? {})).not.toContain('hunter2')
+    await expect(fixture.run()).rejects.toBe(error)
+    expect(fixture.condition('Ready')?.reason).toBe(reason)
+    expect(JSON.stringify(fixture.status() ?? {})).not.toContain('hunter2')
   })
 
-  test('something that is gone is looked at again, without a word', async () => {
-    const w = world({
+  test('a deleted object is reconciled again, without an event', async () => {
+    const fixture = createFixture({
       metadata: guarded,
       ensure: () => {
         throw new KubeError(404, 'NotFound', 'gone')
       },
     })
-    expect(await w.run()).toEqual({ requeueAfterMs: 5_000 })
-    expect(w.did).toEqual(['ensure'])
+    expect(await fixture.run()).toEqual({ requeueAfterMs: 5_000 })
+    expect(fixture.did).toEqual(['ensure'])
   })
 
   test('whoever leads no more does not even look', async () => {
-    const w = world({
+    const fixture = createFixture({
       assertLeader: () => {
         throw new NotLeaderError()
       },
     })
-    await expect(w.run()).rejects.toThrow(NotLeaderError)
-    expect(w.did).toEqual([])
+    await expect(fixture.run()).rejects.toThrow(NotLeaderError)
+    expect(fixture.did).toEqual([])
   })
 
-  test('a conflict over the finalizer comes before anything is done', async () => {
-    const w = world({
-      refuse: ({ path }) => (path.endsWith('/one') ? new KubeError(409, 'Conflict', 'meanwhile') : undefined),
+  test('a conflict over the finalizer stops the run before any other effect', async () => {
+    const fixture = createFixture({
+      refuse: ({ path }) => (path.endsWith('/one') ? new KubeError(409, 'Conflict', 'changed in parallel') : undefined),
     })
-    await expect(w.run()).rejects.toMatchObject({ status: 409 })
-    expect(w.did).toEqual([])
+    await expect(fixture.run()).rejects.toMatchObject({ status: 409 })
+    expect(fixture.did).toEqual([])
   })
 
   test('a key without an object is done', async () => {
-    const w = world()
-    expect(await w.runFor('n/other')).toEqual({})
-    expect(w.did).toEqual([])
+    const fixture = createFixture()
+    expect(await fixture.runFor('n/other')).toEqual({})
+    expect(fixture.did).toEqual([])
   })
 })
 
 describe('a paused resource', () => {
   const paused = { annotations: { 'postwright.dev/reconcile': 'paused' } }
 
-  test('is not touched, says so once, and keeps what was known', async () => {
-    const w = world()
-    await w.run()
-    w.edit({ spec: { size: 2 } }, { ...paused, generation: 2 })
-    await w.run()
-    expect(w.did).toEqual(['status'])
-    expect(w.events).toEqual(['Warning Paused'])
-    expect(w.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Active', 'Accepted'])
-    expect(w.status()?.thingId).toBe('t1')
-    await w.run()
-    expect(w.did).toEqual([])
+  test('is not changed, reports that once, and keeps its status', async () => {
+    const fixture = createFixture()
+    await fixture.run()
+    fixture.edit({ spec: { size: 2 } }, { ...paused, generation: 2 })
+    await fixture.run()
+    expect(fixture.did).toEqual(['status'])
+    expect(fixture.events).toEqual(['Warning Paused'])
+    expect(fixture.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Active', 'Accepted'])
+    expect(fixture.status()?.thingId).toBe('t1')
+    await fixture.run()
+    expect(fixture.did).toEqual([])
   })
 
   test('gets no finalizer', async () => {
-    const w = world({ metadata: paused })
-    await w.run()
-    expect(w.finalizers()).toBeUndefined()
+    const fixture = createFixture({ metadata: paused })
+    await fixture.run()
+    expect(fixture.finalizers()).toBeUndefined()
   })
 
-  test('goes on where the annotation is gone', async () => {
-    const w = world({ metadata: paused })
-    await w.run()
-    w.edit({}, { annotations: {} })
-    await w.run()
-    expect(w.did).toEqual([`finalizers ${FINALIZER}`, 'ensure', 'status', 'mirror t1 u1 Available'])
-    expect(w.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Accepted'])
+  test('continues once the annotation is removed', async () => {
+    const fixture = createFixture({ metadata: paused })
+    await fixture.run()
+    fixture.edit({}, { annotations: {} })
+    await fixture.run()
+    expect(fixture.did).toEqual([`finalizers ${FINALIZER}`, 'ensure', 'status', 'mirror t1 u1 Available'])
+    expect(fixture.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Accepted'])
   })
 
   test.each(['Paused', 'true', '', 'no'])('is none with the annotation "%s"', async value => {
-    const w = world({ metadata: { ...guarded, annotations: { 'postwright.dev/reconcile': value } } })
-    await w.run()
-    expect(w.did).toContain('ensure')
+    const fixture = createFixture({ metadata: { ...guarded, annotations: { 'postwright.dev/reconcile': value } } })
+    await fixture.run()
+    expect(fixture.did).toContain('ensure')
   })
 
-  test('that goes deletes nothing', async () => {
-    const w = world({ metadata: { ...going, ...paused } })
-    await w.run()
-    expect(w.did).toEqual(['retain', 'finalizers '])
+  test('that is deleted deletes no record', async () => {
+    const fixture = createFixture({ metadata: { ...going, ...paused } })
+    await fixture.run()
+    expect(fixture.did).toEqual(['retain', 'finalizers '])
   })
 })
 
 describe('undoing', () => {
-  test('comes before the finalizer goes; finalizers of others stay', async () => {
-    const w = world({ metadata: { ...going, finalizers: ['a', FINALIZER, 'b'] } })
-    expect(await w.run()).toEqual({})
-    expect(w.did).toEqual(['remove', 'finalizers a,b'])
+  test('precedes the removal of the finalizer; finalizers of others stay', async () => {
+    const fixture = createFixture({ metadata: { ...going, finalizers: ['a', FINALIZER, 'b'] } })
+    expect(await fixture.run()).toEqual({})
+    expect(fixture.did).toEqual(['remove', 'finalizers a,b'])
   })
 
-  test('that cannot be done yet says why, keeps the finalizer and comes again', async () => {
-    const condition = bad('DeletionBlocked', 'InUse', 'still used')
+  test('that is not possible yet reports why, keeps the finalizer and is tried again', async () => {
+    const condition = bad('DeletionBlocked', 'InUse', verbatim('still used'))
     let removal: Removal = { done: false, condition, requeueAfterMs: 5_000 }
-    const w = world({ metadata: going, remove: () => removal })
-    expect(await w.run()).toEqual({ requeueAfterMs: 5_000 })
-    expect(w.did).toEqual(['remove', 'status'])
-    expect(w.condition('Ready')).toMatchObject({ status: 'False', reason: 'InUse' })
+    const fixture = createFixture({ metadata: going, remove: () => removal })
+    expect(await fixture.run()).toEqual({ requeueAfterMs: 5_000 })
+    expect(fixture.did).toEqual(['remove', 'status'])
+    expect(fixture.condition('Ready')).toMatchObject({ status: 'False', reason: 'InUse' })
     removal = { done: true, events: [{ type: 'Warning', reason: 'LeftBehind', action: 'Remove', note: '' }] }
-    await w.run()
-    expect(w.did).toEqual(['remove', 'finalizers '])
-    expect(w.events).toEqual(['Warning LeftBehind'])
+    await fixture.run()
+    expect(fixture.did).toEqual(['remove', 'finalizers '])
+    expect(fixture.events).toEqual(['Warning LeftBehind'])
   })
 
   test('is not begun for what carries no finalizer of ours', async () => {
-    const w = world({ metadata: { ...going, finalizers: ['other'] } })
-    await w.run()
-    expect(w.did).toEqual([])
+    const fixture = createFixture({ metadata: { ...going, finalizers: ['other'] } })
+    await fixture.run()
+    expect(fixture.did).toEqual([])
   })
 
-  test('is left out where force-delete is "true", and that is told', async () => {
-    const w = world({ metadata: { ...going, annotations: { 'postwright.dev/force-delete': 'true' } } })
-    await w.run()
-    expect(w.did).toEqual(['finalizers '])
-    expect(w.events).toEqual(['Warning ForcedDeletion'])
+  test('is skipped with force-delete "true", and that is reported', async () => {
+    const fixture = createFixture({ metadata: { ...going, annotations: { 'postwright.dev/force-delete': 'true' } } })
+    await fixture.run()
+    expect(fixture.did).toEqual(['finalizers '])
+    expect(fixture.events).toEqual(['Warning ForcedDeletion'])
   })
 
   test.each(['True', 'yes', '1', ''])('is not left out for force-delete "%s"', async value => {
-    const w = world({ metadata: { ...going, annotations: { 'postwright.dev/force-delete': value } } })
-    await w.run()
-    expect(w.did).toEqual(['remove', 'finalizers '])
+    const fixture = createFixture({ metadata: { ...going, annotations: { 'postwright.dev/force-delete': value } } })
+    await fixture.run()
+    expect(fixture.did).toEqual(['remove', 'finalizers '])
   })
 })
 
 describe('a spec that this release cannot read', () => {
-  test('is told, waits for a change, and is not acted on', async () => {
-    const w = world({ spec: { size: 'big' }, status: { thingId: 't1' } })
-    await expect(w.run()).rejects.toThrow(TerminalError)
-    expect(w.did).toEqual(['status'])
-    expect(w.condition('Ready')).toMatchObject({ reason: 'InvalidSpec', message: expect.stringContaining('size') })
-    expect(w.status()?.thingId).toBe('t1')
-    await expect(w.run()).rejects.toThrow(TerminalError)
-    expect(w.did).toEqual([])
+  test('is reported, waits for a change, and is not acted on', async () => {
+    const fixture = createFixture({ spec: { size: 'big' }, status: { thingId: 't1' } })
+    await expect(fixture.run()).rejects.toThrow(TerminalError)
+    expect(fixture.did).toEqual(['status'])
+    expect(fixture.condition('Ready')).toMatchObject({
+      reason: 'InvalidSpec',
+      message: expect.stringContaining('size'),
+    })
+    expect(fixture.status()?.thingId).toBe('t1')
+    await expect(fixture.run()).rejects.toThrow(TerminalError)
+    expect(fixture.did).toEqual([])
   })
 
-  test('lets its resource go, with the finalizers of others in place', async () => {
-    const w = world({ spec: { size: 'big' }, metadata: { ...going, finalizers: [FINALIZER, 'b'] } })
-    expect(await w.run()).toEqual({})
-    expect(w.did).toEqual(['finalizers b'])
-    await w.run()
-    expect(w.did).toEqual([])
+  test('loses its finalizer when deleted; finalizers of others stay', async () => {
+    const fixture = createFixture({ spec: { size: 'big' }, metadata: { ...going, finalizers: [FINALIZER, 'b'] } })
+    expect(await fixture.run()).toEqual({})
+    expect(fixture.did).toEqual(['finalizers b'])
+    await fixture.run()
+    expect(fixture.did).toEqual([])
   })
 
-  test('a status of another release that does not fit is written anew', async () => {
-    const w = world({ metadata: guarded, status: { conditions: 'none', thingId: 7 } })
-    await w.run()
-    expect(w.status()).toMatchObject({ thingId: 't1' })
+  test('an invalid status of another release is rewritten', async () => {
+    const fixture = createFixture({ metadata: guarded, status: { conditions: 'none', thingId: 7 } })
+    await fixture.run()
+    expect(fixture.status()).toMatchObject({ thingId: 't1' })
   })
 })

@@ -4,12 +4,23 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isUnavailable } from '../../../services/platform/database/mongo.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { LaterError, type Reconcile, type RunResult, TerminalError } from '../../controller/controller.ts'
 import { KubeError } from '../../kube/client.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { NotLeaderError } from '../../kube/leader-election.ts'
 import { type Condition, type Kind, type Resource, SpecError } from '../../resources/kind.ts'
-import { bad, type ConditionState, conditionOf, good, isWorthWriting, summarise, toConditions } from './conditions.ts'
+import {
+  bad,
+  type ConditionState,
+  conditionOf,
+  good,
+  isWorthWriting,
+  summarise,
+  toConditions,
+  unknown,
+} from './conditions.ts'
 import { FINALIZER } from './finalizer.ts'
 import { cacheOf, type OperatorContext } from './operator-context.ts'
 import { ReportedError } from './reported-error.ts'
@@ -26,8 +37,8 @@ const GONE_MS = 5_000
 export interface Outcome {
   /** All conditions but Ready, which sums them up. */
   conditions: readonly ConditionState[]
-  /** Message of Ready when all is well. */
-  message: string
+  /** Message of Ready when all is well; absent while a condition is not True. */
+  message?: Sentence
   /** Fields of the status beside conditions. */
   status?: object
   /** Run again after this time, in milliseconds. */
@@ -49,6 +60,7 @@ export interface ResourceState {
   ready: boolean
   reason: string
   message: string
+  sentence?: Sentence
   conditions: ConditionState[]
   observed_at: Date
 }
@@ -57,7 +69,7 @@ export interface ResourceState {
 export interface Reconciler<Spec, Status> {
   kind: Kind<Spec, Status>
   ensure(resource: Resource<Spec, Status>): Promise<Outcome>
-  /** Undoes what `ensure` did; idempotent. With `retain` nothing is deleted, whatever the spec says. */
+  /** Reverts `ensure`; idempotent. With `retain` nothing is deleted, whatever the spec. */
   remove(resource: Resource<Spec, Status>, retain: boolean): Promise<Removal>
   /** Writes the state onto the record for the panel; `uid` is the resource's. */
   mirror(recordId: string, uid: string, state: ResourceState): Promise<void>
@@ -111,7 +123,7 @@ async function make<Spec, Status>(
     outcome = await reconciler.ensure(resource)
   } catch (error) {
     const condition = conditionOfError(error)
-    if (condition) await report(context, kind, resource as Known, { conditions: [condition], message: '' })
+    if (condition) await report(context, kind, resource as Known, { conditions: [condition] })
     throw error
   }
   const result = await report(context, kind, resource as Known, outcome)
@@ -124,21 +136,10 @@ async function make<Spec, Status>(
 function conditionOfError(error: unknown): ConditionState | undefined {
   if (error instanceof ReportedError) return error.condition
   if (error instanceof NotLeaderError || error instanceof KubeError) return undefined
-  if (isUnavailable(error))
-    return {
-      type: 'Accepted',
-      status: 'Unknown',
-      reason: 'DatabaseUnavailable',
-      message: 'The database does not answer; trying again.',
-    }
+  if (isUnavailable(error)) return unknown('Accepted', 'DatabaseUnavailable', sentence('resource.database_unavailable'))
   if (error instanceof TerminalError || error instanceof LaterError) return undefined
-  // The message of an unknown error may hold anything; the log has it.
-  return {
-    type: 'Accepted',
-    status: 'Unknown',
-    reason: 'InternalError',
-    message: 'Something went wrong; the log of the operator has the details. Trying again.',
-  }
+  // The message of an unknown error may contain anything; the log has it.
+  return unknown('Accepted', 'InternalError', sentence('resource.internal_error'))
 }
 
 /** Writes the status if it changed, and records transitions of Ready as Events. */
@@ -168,7 +169,7 @@ async function report(context: OperatorContext, kind: Kind, resource: Known, out
   return outcome.requeueAfterMs === undefined ? {} : { requeueAfterMs: outcome.requeueAfterMs }
 }
 
-/** Fields of the status that an outcome without any leaves as they are: a failed look does not forget what was known. */
+/** Fields of the status that an outcome without new ones keeps: a failed lookup does not remove known values. */
 function keptFields(before: object | undefined, outcome: Outcome): object {
   if (outcome.status) return JSON.parse(JSON.stringify(outcome.status)) as object
   const { conditions: _, observedGeneration: __, ...rest } = (before ?? {}) as Record<string, unknown>
@@ -188,7 +189,13 @@ function createMirror<Spec, Status>(context: OperatorContext, { kind, mirror }: 
     if (recordId === undefined) return
     const ready = summarise(conditions, message)
     const copies = conditions.map(condition => ({ ...condition }))
-    const state = { ready: ready.status === 'True', reason: ready.reason, message: ready.message, conditions: copies }
+    const state = {
+      ready: ready.status === 'True',
+      reason: ready.reason,
+      message: ready.message,
+      conditions: copies,
+      ...(ready.sentence ? { sentence: ready.sentence } : {}),
+    }
     const text = JSON.stringify([recordId, state])
     if (last.get(uid) === text) return
     try {
@@ -226,7 +233,7 @@ async function undo<Spec, Status>(
   const forced = metadata.annotations[FORCE_ANNOTATION] === 'true'
   const removal: Removal = forced ? { done: true } : await reconciler.remove(resource, isPaused(resource))
   if (!removal.done) {
-    await report(context, plain, resource as Known, { conditions: [removal.condition], message: '' })
+    await report(context, plain, resource as Known, { conditions: [removal.condition] })
     return { requeueAfterMs: removal.requeueAfterMs }
   }
   for (const event of removal.events ?? []) context.recorder.record({ kind, metadata }, event)
@@ -242,8 +249,8 @@ async function undo<Spec, Status>(
 
 function pausedOutcome({ status, metadata }: Known): Outcome {
   const conditions = (status?.conditions ?? []).filter(({ type }) => type !== 'Ready' && type !== 'Active')
-  const note = `The annotation ${RECONCILE_ANNOTATION} is "paused": nothing is written for ${metadata.name}.`
-  return { conditions: [bad('Active', 'Paused', note), ...conditions], message: '' }
+  const note = sentence('resource.paused', { annotation: RECONCILE_ANNOTATION, name: metadata.name })
+  return { conditions: [bad('Active', 'Paused', note), ...conditions] }
 }
 
 /** A spec that this release cannot parse. A retry waits for its change. */
@@ -251,7 +258,7 @@ async function invalidSpec(context: OperatorContext, kind: Kind, error: SpecErro
   const status = error.status as Known['status']
   const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status }
   if (error.metadata.deletionTimestamp === undefined) {
-    await report(context, kind, resource, { conditions: [bad('Accepted', 'InvalidSpec', error.message)], message: '' })
+    await report(context, kind, resource, { conditions: [bad('Accepted', 'InvalidSpec', verbatim(error.message))] })
     throw new TerminalError(error.message)
   }
   // Without a spec nothing can be undone; the deletion must still end.
@@ -261,6 +268,6 @@ async function invalidSpec(context: OperatorContext, kind: Kind, error: SpecErro
 }
 
 /** Condition Accepted with status True. */
-export function accepted(message: string): ConditionState {
+export function accepted(message: Sentence): ConditionState {
   return good('Accepted', 'Accepted', message)
 }

@@ -1,23 +1,24 @@
 import { expect, test } from 'vitest'
 import { type ProblemCode, ProblemError } from '../../../services/platform/problems.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { bad } from './conditions.ts'
 import { ReportedError } from './reported-error.ts'
 import { refusalOf } from './use-case-errors.ts'
 
-const fault = { pointer: '/price', code: 'amount', message: 'is no amount' }
+const fieldError = { pointer: '/price', reason: sentence('field.format') }
 
 test.each<[ProblemCode, string, string]>([
-  ['conflict', 'Conflict', 'It is taken.'],
-  ['managed_by_resource', 'Conflict', 'It is taken.'],
-  ['name_taken', 'Conflict', 'It is taken.'],
-  ['not_found', 'Conflict', 'It is taken.'],
-  ['validation_failed', 'InvalidSpec', 'It is taken. /price is no amount'],
-])('%s is told as %s, and looked at again', (code, reason, message) => {
-  const faults = code === 'validation_failed' ? [fault] : []
-  const condition = { type: 'Accepted', status: 'False', reason, message }
-  expect(refusalOf(new ProblemError(code, 'It is taken.', { faults }))).toEqual({
+  ['conflict', 'Conflict', 'The SMTP user name ann is taken.'],
+  ['managed_by_resource', 'Conflict', 'The SMTP user name ann is taken.'],
+  ['name_taken', 'Conflict', 'The SMTP user name ann is taken.'],
+  ['not_found', 'Conflict', 'The SMTP user name ann is taken.'],
+  ['validation_failed', 'InvalidSpec', 'The SMTP user name ann is taken. /price has the wrong format'],
+])('%s is reported as %s, and reconciled again', (code, reason, message) => {
+  const errors = code === 'validation_failed' ? [fieldError] : []
+  const condition = expect.objectContaining({ type: 'Accepted', status: 'False', reason, message })
+  expect(refusalOf(new ProblemError(code, sentence('detail.smtp_name_taken', { name: 'ann' }), { errors }))).toEqual({
     conditions: [condition],
-    message: '',
     requeueAfterMs: 60_000,
   })
 })
@@ -32,6 +33,6 @@ test.each([
 
 test('a failure with words of its own keeps what caused it', () => {
   const cause = new Error('403')
-  const told = new ReportedError(bad('SecretSynced', 'WriteRefused', 'Refused.'), cause)
-  expect(told).toMatchObject({ message: 'Refused.', cause, condition: { reason: 'WriteRefused' } })
+  const reported = new ReportedError(bad('SecretSynced', 'WriteRefused', verbatim('Refused.')), cause)
+  expect(reported).toMatchObject({ message: 'Refused.', cause, condition: { reason: 'WriteRefused' } })
 })

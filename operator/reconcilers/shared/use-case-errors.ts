@@ -1,5 +1,6 @@
 /** Turns refusals by use cases into conditions. */
 import { ProblemError } from '../../../services/platform/problems.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { bad } from './conditions.ts'
 import type { Outcome } from './reconcile.ts'
 
@@ -10,11 +11,13 @@ export const REFUSED_MS = 60_000
 export function refusalOf(error: unknown): Outcome {
   if (!(error instanceof ProblemError) || error.code === 'unavailable' || error.code === 'rate_limited') throw error
   const invalid = error.code === 'validation_failed'
-  const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
-  const message = [error.detail, details].filter(Boolean).join(' ')
+  const detail = error.sentence
+  const errors = error.errors.map(({ pointer, reason }) =>
+    pointer === '' ? reason : sentence('resource.field_error', { pointer, reason }),
+  )
+  const message = errors.length > 0 ? sentence('resource.refused', { detail, errors }) : detail
   return {
     conditions: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)],
-    message: '',
     requeueAfterMs: REFUSED_MS,
   }
 }

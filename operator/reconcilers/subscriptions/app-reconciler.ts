@@ -1,16 +1,17 @@
 /** Reconciles Apps: the app of the Subscription Administration API, and its keys in a Secret. */
+
 import { createSystemSenders, type FindSystemSender } from '../../../services/mail/submission/system-sender.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
+import { appSecretDelivered, appSecretFor } from '../../../services/subscriptions/kubernetes/app-secrets.ts'
 import {
-  type AppliedApp,
-  applyApp,
-  appSecretDelivered,
-  appSecretFor,
-  giveBackApp,
-  handOverApp,
+  type DeclaredApp,
+  declareApp,
+  releaseApp,
+  transferApp,
   withdrawApp,
-} from '../../../services/subscriptions/kubernetes/declare-resources.ts'
+} from '../../../services/subscriptions/kubernetes/declare-app.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
@@ -55,16 +56,16 @@ async function ensure(
   const givenBack = await returnLostApp(context, subscriptions, resource)
   if (givenBack) {
     const condition = bad('Accepted', 'OwnerNotAllowed', notListed(metadata.namespace, spec.appKey))
-    return { conditions: [condition], message: '', requeueAfterMs: REFUSED_MS, events: [givenBack], status: {} }
+    return { conditions: [condition], requeueAfterMs: REFUSED_MS, events: [givenBack], status: {} }
   }
   const refused = await refusalReason(context, subscriptions, resource)
-  if (refused) return { conditions: [bad('Accepted', ...refused)], message: '', requeueAfterMs: REFUSED_MS }
+  if (refused) return { conditions: [bad('Accepted', ...refused)], requeueAfterMs: REFUSED_MS }
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
   const sender = await senderOf(context, findSender, resource)
-  let applied: AppliedApp
+  let applied: DeclaredApp
   try {
-    applied = await applyApp(subscriptions, managedBy(resource), spec.appKey, wantedOf(spec, sender))
+    applied = await declareApp(subscriptions, managedBy(resource), spec.appKey, wantedOf(spec, sender))
   } catch (error) {
     return refusalOf(error)
   }
@@ -86,8 +87,12 @@ async function ensure(
   })
   await appSecretDelivered(subscriptions, spec.appKey)
   return {
-    conditions: [accepted(`The app ${spec.appKey} is registered.`), kept.condition, ...sender.conditions],
-    message: `The app ${spec.appKey} is registered; its keys lie in the Secret ${name}.`,
+    conditions: [
+      accepted(sentence('resource.app_accepted', { app: spec.appKey })),
+      kept.condition,
+      ...sender.conditions,
+    ],
+    message: sentence('resource.app_ready', { app: spec.appKey, name }),
     status: {
       appId: String(applied.app._id),
       secretName: name,
@@ -103,7 +108,7 @@ async function ensure(
   }
 }
 
-/** Gives back an app that was taken over and that the Namespace does not list any more; undefined when it is no such app. */
+/** Releases an adopted app that the Namespace does not list any more; undefined when it is no such app. */
 async function returnLostApp(
   context: OperatorContext,
   subscriptions: Subscriptions,
@@ -119,14 +124,14 @@ async function returnLostApp(
     metadata.uid,
   )
   const to = next && managedBy({ kind: 'App', metadata: next.metadata })
-  await giveBackApp(subscriptions, managedBy(resource), spec.appKey, to)
+  await releaseApp(subscriptions, managedBy(resource), spec.appKey, to)
   const whom = to ? `App ${to.namespace}/${to.name}` : 'the administrators'
   return withdrawnEvent(
     `The app ${spec.appKey} was given back to ${whom}, and the secrets made for this resource are revoked. Signing keys that it had before are known to this namespace: replace them.`,
   )
 }
 
-/** The app as the use case takes it. */
+/** The declared app for the use case. */
 function wantedOf({ appName, appDescription, status, requireSignature }: Spec, { mailFrom }: AppSender) {
   return {
     app_name: appName,
@@ -147,20 +152,24 @@ async function refusalReason(
   context: OperatorContext,
   subscriptions: Subscriptions,
   resource: App,
-): Promise<[reason: string, message: string] | undefined> {
+): Promise<[reason: string, message: Sentence] | undefined> {
   const { spec, metadata } = resource
   const known = await findAppByKey(subscriptions, spec.appKey)
   const holder = currentOwner(await contenders(context, resource, known), known?.managed_by)
   if (holder && holder.metadata.uid !== metadata.uid)
     return [
       'Conflict',
-      `App ${holder.metadata.namespace}/${holder.metadata.name} came first and declares ${spec.appKey}.`,
+      sentence('resource.app_duplicate', {
+        namespace: holder.metadata.namespace ?? '',
+        name: holder.metadata.name,
+        app: spec.appKey,
+      }),
     ]
   if (!known || known.managed_by) return undefined
   if (await mayAdopt(metadata.annotations, spec.appKey, ownersOf(context, metadata.namespace))) return undefined
   return [
     'Conflict',
-    `The app ${spec.appKey} exists already. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${spec.appKey} in ${OWNERS_ANNOTATION} of the Namespace.`,
+    sentence('resource.app_exists', { app: spec.appKey, adopt: ADOPT_ANNOTATION, annotation: OWNERS_ANNOTATION }),
   ]
 }
 
@@ -236,17 +245,18 @@ async function remove(
   const next = successor(await contenders(context, resource, {}), resource.metadata.uid)
   try {
     if (next) {
-      await handOverApp(subscriptions, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))
+      await transferApp(subscriptions, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))
       return { done: true }
     }
     await withdrawApp(subscriptions, managedBy(resource), appKey, retain ? 'Retain' : deletionPolicy)
     return { done: true }
   } catch (error) {
     const [condition] = refusalOf(error).conditions
-    const message = `${condition?.message ?? ''} Set deletionPolicy: Retain to let the resource go and keep the app.`
+    const reason = condition?.sentence ?? ''
+    const message = sentence('resource.app_in_use', { reason })
     return {
       done: false,
-      condition: bad('DeletionBlocked', 'ActiveSubscriptions', message.trim()),
+      condition: bad('DeletionBlocked', 'ActiveSubscriptions', message),
       requeueAfterMs: IN_USE_MS,
     }
   }

@@ -1,8 +1,9 @@
 /** Shared by App, SubscriptionPlan and FeatureSwitch: the App of an appRef, its owner, and drift. */
 
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
-import type { Withdrawal } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
+import type { Withdrawal } from '../../../services/subscriptions/kubernetes/declared-record.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { App } from '../../resources/app.ts'
 import type { Metadata } from '../../resources/kind.ts'
@@ -24,15 +25,17 @@ export async function appKeyOf(
 ): Promise<{ appKey: string } | { outcome: Outcome }> {
   const app = sibling(context, App, metadata, name)
   const wait = (condition: Outcome['conditions'][number], more: Partial<Outcome> = {}) => ({
-    outcome: { conditions: [condition], message: '', ...more },
+    outcome: { conditions: [condition], ...more },
   })
-  if (!app) return wait(bad('Accepted', 'DependencyNotReady', `There is no App ${name} in this namespace.`))
+  if (!app) return wait(bad('Accepted', 'DependencyNotReady', sentence('resource.app_missing', { name })))
   const taken = conditionOf(app.status?.conditions, 'Accepted')
   if (taken?.status === 'False')
-    return wait(bad('Accepted', 'DependencyNotReady', `App ${name} is not accepted: ${taken.message}`))
+    return wait(
+      bad('Accepted', 'DependencyNotReady', sentence('resource.app_not_accepted', { name, reason: taken.message })),
+    )
   const record = await findAppByKey(subscriptions, app.spec.appKey)
   if (record?.managed_by?.uid !== app.metadata.uid)
-    return wait(unknown('Accepted', 'DependencyNotReady', `App ${name} is not registered yet.`), {
+    return wait(unknown('Accepted', 'DependencyNotReady', sentence('resource.app_not_registered', { name })), {
       requeueAfterMs: REFUSED_MS,
     })
   if (!(await mayManage(context, app.metadata.namespace, record)))
@@ -53,8 +56,8 @@ export async function mayManage(
 }
 
 /** Message for an adopted app that the Namespace no longer lists. */
-export function notListed(namespace: string, appKey: string): string {
-  return `Namespace ${namespace} may not hold the app ${appKey} any more, which it took over. Whoever may change the Namespace can list ${appKey} in the annotation ${OWNERS_ANNOTATION}.`
+export function notListed(namespace: string, appKey: string): Sentence {
+  return sentence('resource.app_not_listed', { namespace, app: appKey, annotation: OWNERS_ANNOTATION })
 }
 
 /** The deletion policy of a plan or switch; Retain for an app that the namespace may no longer manage. */

@@ -5,7 +5,7 @@ import { senderOf } from './app-sender.ts'
 
 const sender: SystemSender = { from: 'notice@mail.example.org', domainId: 'dom_1', owner: 'platform' }
 
-/** What comes of a sender, in a Namespace that lists these owners; `read` are the Namespaces that were looked at. */
+/** The decision about a sender, in a Namespace that lists these owners; `read` are the Namespaces that were read. */
 async function decide(found: SystemSender | undefined, listed?: string, mailFrom: string | undefined = sender.from) {
   const read: string[] = []
   const readNamespace = async (name: string) => {
@@ -13,9 +13,9 @@ async function decide(found: SystemSender | undefined, listed?: string, mailFrom
     return listed === undefined ? undefined : { metadata: { annotations: { 'postwright.dev/owners': listed } } }
   }
   const context = { writer: { readNamespace } } as unknown as Pick<OperatorContext, 'writer'>
-  const asked: string[] = []
+  const lookups: string[] = []
   const find = async (address: string) => {
-    asked.push(address)
+    lookups.push(address)
     return found
   }
   const app = { spec: { mailFrom }, metadata: { namespace: 'shop' } } as Parameters<typeof senderOf>[2]
@@ -26,18 +26,18 @@ async function decide(found: SystemSender | undefined, listed?: string, mailFrom
     conditions,
     requeueAfterMs,
     read,
-    asked,
+    lookups,
   }
 }
 
-describe('the sender that an App asks for', () => {
+describe('the sender of an App', () => {
   test.each<[string, string | undefined]>([
     ['alone', 'platform'],
     ['among others', 'ann, platform ,bob'],
   ])('is used when the Namespace lists its owner %s', async (_, listed) => {
-    const { stored, reasons, requeueAfterMs, read, asked } = await decide(sender, listed)
+    const { stored, reasons, requeueAfterMs, read, lookups } = await decide(sender, listed)
     expect([stored, reasons]).toEqual([sender.from, [['SenderUsable', 'True', 'Available']]])
-    expect([read, asked]).toEqual([['shop'], [sender.from]])
+    expect([read, lookups]).toEqual([['shop'], [sender.from]])
     // Claims of others may make it unusable without a word to us.
     expect(requeueAfterMs).toBe(5 * 60_000)
   })
@@ -54,7 +54,7 @@ describe('the sender that an App asks for', () => {
     ['in a Namespace without a list', sender, '', 'OwnerNotAllowed'],
     ['in a Namespace that is gone', sender, undefined, 'OwnerNotAllowed'],
     ['of the account of another Namespace', { ...sender, owner: 'k8s-shop2' }, '', 'OwnerNotAllowed'],
-  ])('%s is not used, and says what to do', async (_, found, listed, reason) => {
+  ])('%s is not used, and the message contains the remedy', async (_, found, listed, reason) => {
     const { stored, reasons, conditions, requeueAfterMs } = await decide(found, listed)
     expect([stored, reasons]).toEqual(['', [['SenderUsable', 'False', reason]]])
     expect(conditions[0]?.message).toMatch(/notice@mail\.example\.org.* the platform's own sender\.$/)
@@ -62,9 +62,9 @@ describe('the sender that an App asks for', () => {
   })
 })
 
-test('an App that asks for none has the platform’s, without a condition and without being looked at again', async () => {
+test('an App without a sender uses the platform’s, without a condition or another run', async () => {
   const app = { spec: {}, metadata: { namespace: 'shop' } } as Parameters<typeof senderOf>[2]
-  const nobody = () => expect.fail('nothing is to be asked')
-  const context = { writer: { readNamespace: nobody } } as unknown as Pick<OperatorContext, 'writer'>
-  expect(await senderOf(context, nobody, app)).toEqual({ mailFrom: '', conditions: [] })
+  const failOnLookup = () => expect.fail('nothing is to be asked')
+  const context = { writer: { readNamespace: failOnLookup } } as unknown as Pick<OperatorContext, 'writer'>
+  expect(await senderOf(context, failOnLookup, app)).toEqual({ mailFrom: '', conditions: [] })
 })

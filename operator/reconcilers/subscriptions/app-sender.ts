@@ -1,5 +1,6 @@
-/** The sender that an App asks for its reminders: whether it can be had, and what its conditions say. */
+/** The sender of an App for its reminders: whether it is allowed, and its conditions. */
 import type { FindSystemSender } from '../../../services/mail/submission/system-sender.ts'
+import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { App } from '../../resources/app.ts'
 import { bad, type ConditionState, good } from '../shared/conditions.ts'
 import { mayOwn, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
@@ -11,7 +12,7 @@ const USABLE_MS = 5 * 60_000
 
 /** The result for `mailFrom`. */
 export interface AppSender {
-  /** The sender to store; empty: reminders come from the platform's own. */
+  /** The sender to store; empty: reminders are sent from the platform's own. */
   mailFrom: string
   conditions: ConditionState[]
   requeueAfterMs?: number
@@ -27,22 +28,18 @@ export async function senderOf(
   { spec: { mailFrom }, metadata: { namespace } }: Pick<App, 'spec' | 'metadata'>,
 ): Promise<AppSender> {
   if (mailFrom === undefined) return { mailFrom: '', conditions: [] }
-  const refused = (reason: string, why: string): AppSender => ({
+  const refused = (reason: string, why: Sentence): AppSender => ({
     mailFrom: '',
-    conditions: [bad('SenderUsable', reason, `${why} Until then reminders come from the platform's own sender.`)],
+    conditions: [bad('SenderUsable', reason, sentence('resource.sender_fallback', { reason: why }))],
     requeueAfterMs: REFUSED_MS,
   })
   const sender = await findSender(mailFrom)
-  if (!sender)
-    return refused(
-      'DomainNotUsable',
-      `${mailFrom} is in no verified domain of an active administrator. Verify its domain in an account with the role admin, or take mailFrom away.`,
-    )
+  if (!sender) return refused('DomainNotUsable', sentence('resource.sender_domain_unverified', { address: mailFrom }))
   if (!(await mayOwn(namespace, sender.owner, ownersOf(context, namespace))))
     return refused(
       'OwnerNotAllowed',
-      `Namespace ${namespace} may not act for the administrator who owns the domain of ${mailFrom}. Whoever may change the Namespace can list the account in the annotation ${OWNERS_ANNOTATION}.`,
+      sentence('resource.sender_not_allowed', { namespace, address: mailFrom, annotation: OWNERS_ANNOTATION }),
     )
-  const condition = good('SenderUsable', 'Available', `Reminders come from ${sender.from}.`)
+  const condition = good('SenderUsable', 'Available', sentence('resource.sender_usable', { address: sender.from }))
   return { mailFrom, conditions: [condition], requeueAfterMs: USABLE_MS }
 }

@@ -1,9 +1,10 @@
 /** Reconciles FeatureSwitches: the feature flag of their App. */
 
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { listSwitchesOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import type { SwitchFields } from '../../../services/subscriptions/flags/rules/flag-spec.ts'
-import { applySwitch, withdrawSwitches } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
+import { declareSwitch, withdrawSwitches } from '../../../services/subscriptions/kubernetes/declare-switch.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { FeatureSwitch } from '../../resources/feature-switch.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
@@ -46,10 +47,11 @@ async function ensure(
   if ('outcome' in app) return app.outcome
   try {
     const target = { appKey: app.appKey, name: spec.name }
-    const { stored, outcome } = await applySwitch(subscriptions, managedBy(resource), target, switchFields(spec))
+    const { stored, outcome } = await declareSwitch(subscriptions, managedBy(resource), target, switchFields(spec))
+    const message = sentence('resource.switch_ready', { name: spec.name, app: app.appKey })
     return {
-      conditions: [accepted(`The switch ${spec.name} of ${app.appKey} is as declared.`)],
-      message: `The switch ${spec.name} of ${app.appKey} is as declared.`,
+      conditions: [accepted(message)],
+      message,
       status: { switchId: String(stored._id) },
       events: driftOf(context, resource, outcome, status?.switchId !== undefined),
       recordId: String(stored._id),
@@ -59,7 +61,7 @@ async function ensure(
   }
 }
 
-/** The fields as the API takes them. */
+/** The fields in the form of the API. */
 export function switchFields({
   description,
   type,

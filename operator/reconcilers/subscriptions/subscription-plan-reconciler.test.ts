@@ -19,7 +19,7 @@ test.each([
   expect(planSpec(plan({ price })).price_cents).toBe(expected)
 })
 
-test('every amount of money comes through without rounding', () => {
+test('all amounts of money convert without rounding', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 99_999_999 }), cents => {
       const price = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
@@ -28,7 +28,7 @@ test('every amount of money comes through without rounding', () => {
   )
 })
 
-test('what the spec leaves out has its default', () => {
+test('omitted fields have their defaults', () => {
   expect(planSpec(plan({ price: '5', durationDays: 0 }))).toMatchObject({
     original_price_cents: 500,
     features: [],
@@ -45,7 +45,7 @@ test('a switch has the same defaults as resource and over the API', () => {
   expect(defaults.client_visible).toBe('0')
 })
 
-test('a switch is handed over in the form of the API', () => {
+test('a switch is passed on in the form of the API', () => {
   const rule = { conditions: [{ attribute: 'v', operator: 'eq', values: ['1'] }], rollout: '0.5' }
   const spec = FeatureSwitch.spec.parse({
     appRef: { name: 'shop' },

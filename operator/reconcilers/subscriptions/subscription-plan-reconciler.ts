@@ -1,9 +1,10 @@
 /** Reconciles SubscriptionPlans: the plan of their App. */
 
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { listPlansOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { PlanSpec } from '../../../services/subscriptions/catalogue/rules/plan.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
-import { applyPlan, withdrawPlans } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
+import { declarePlan, withdrawPlans } from '../../../services/subscriptions/kubernetes/declare-plan.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { SubscriptionPlan } from '../../resources/subscription-plan.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
@@ -45,10 +46,11 @@ async function ensure(
   const app = await appKeyOf(context, subscriptions, metadata, spec.appRef.name)
   if ('outcome' in app) return app.outcome
   try {
-    const { plan, outcome } = await applyPlan(subscriptions, managedBy(resource), app.appKey, planSpec(spec))
+    const { plan, outcome } = await declarePlan(subscriptions, managedBy(resource), app.appKey, planSpec(spec))
+    const message = sentence('resource.plan_ready', { name: spec.name, app: app.appKey })
     return {
-      conditions: [accepted(`The plan ${spec.name} of ${app.appKey} is as declared.`)],
-      message: `The plan ${spec.name} of ${app.appKey} is as declared.`,
+      conditions: [accepted(message)],
+      message,
       status: { planId: String(plan._id) },
       events: driftOf(context, resource, outcome, status?.planId !== undefined),
       recordId: String(plan._id),
@@ -58,7 +60,7 @@ async function ensure(
   }
 }
 
-/** The plan as the use case takes it; prices in cents. */
+/** The declared plan for the use case; prices in cents. */
 export function planSpec(spec: Spec): PlanSpec {
   const price = cents(spec.price)
   return {
@@ -76,8 +78,8 @@ export function planSpec(spec: Spec): PlanSpec {
   }
 }
 
-/** `19.9` is 1990: by its digits, because 19.9 * 100 is no whole number. */
+/** `19.9` is 1990: computed from the digits, because 19.9 * 100 is not an integer. */
 function cents(amount: string): number {
-  const [whole = '0', fraction = ''] = amount.split('.')
-  return Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+  const [units = '0', fraction = ''] = amount.split('.')
+  return Number(units) * 100 + Number(fraction.padEnd(2, '0'))
 }
