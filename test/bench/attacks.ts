@@ -192,7 +192,7 @@ async function stall(): Promise<string> {
     const stallAfter = async (bytes: number, n: number) => {
       const { client } = await open(LOGIN_NAME, { from: `127.0.0.${20 + n}` })
       void client.closed.then(() => cuts.push(performance.now() - began))
-      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.ask(line)
+      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.command(line)
       client.write(message('a@example.org', lines(bytes)))
       const trickle = setInterval(() => client.write('x\r\n'), 5_000)
       void client.closed.then(() => clearInterval(trickle))
@@ -283,7 +283,7 @@ async function checks(): Promise<string> {
   try {
     const { _id } = await giveDomain(db, user._id, 'checked.example.com')
     const answers = await Promise.all(Array.from({ length: 150 }, () => post(`/api/v1/domains/${_id}/verify`, {})))
-    return `${dns.asked.length} DNS queries; ${statuses(answers)}`
+    return `${dns.queries.length} DNS queries; ${statuses(answers)}`
   } finally {
     await stop()
     await dns.stop()

@@ -16,8 +16,8 @@ import { API_VERSION } from '../../operator/resources/kind.ts'
 import { ensureNamespaceAccount } from '../../services/accounts/namespace-account.ts'
 import { guidance } from '../../services/mail/dns/records/guidance.ts'
 import { createDkimKey } from '../../services/mail/domains/dkim-keys.ts'
-import { domains } from '../../services/mail/domains/store/domains.ts'
-import type { DomainDoc } from '../../services/mail/store/documents.ts'
+import type { DomainDoc } from '../../services/mail/domains/store/domain-model.ts'
+import { domains } from '../../services/mail/domains/store/domain-model.ts'
 import { systemClock } from '../../services/platform/clock.ts'
 import { collectionOf, connectMongo, ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { newId } from '../../services/platform/ids.ts'
@@ -79,7 +79,7 @@ try {
   )
   const seen = watchDomains(namespace)
   parts.push(seen)
-  const before = (await operator?.figures()) ?? { cpu: 0, requests: 0, calls: 0, runs: 0 }
+  const before = (await operator?.statistics()) ?? { cpu: 0, requests: 0, calls: 0, runs: 0 }
   const workerCpu = cpuMs(worker.pid)
   let started = performance.now()
   const dns = OBSERVED ? { managementPolicy: 'Observe' } : { managementPolicy: 'Manage', providerRef: { name: 'knot' } }
@@ -100,10 +100,10 @@ try {
   }
   await until(() => seen.count('DNSSynced') === COUNT, LIMIT_MS)
   const written = seconds(started)
-  const calls = (await operator.figures()).calls - before.calls
+  const calls = (await operator.statistics()).calls - before.calls
   await until(() => seen.count('Ready') === COUNT, LIMIT_MS)
   const ready = seconds(started)
-  const after = await operator.figures()
+  const after = await operator.statistics()
   console.log(OBSERVED ? 'found at the start' : 'applied at once', {
     domains: COUNT,
     secondsUntilApplied: applied,
@@ -124,10 +124,10 @@ try {
   const synced = seconds(begun)
   await until(async () => {
     await sleep(200)
-    const { runs, waiting } = await fresh.figures()
+    const { runs, waiting } = await fresh.statistics()
     return runs >= COUNT && waiting === 0
   }, LIMIT_MS)
-  const found = await fresh.figures()
+  const found = await fresh.statistics()
   console.log('a new operator that finds them', {
     secondsUntilReadyz: synced,
     secondsUntilAllLookedAt: seconds(begun),
@@ -218,7 +218,7 @@ async function startOperator(env: Record<string, string>) {
   }, 60_000)
   return {
     stop: part.stop,
-    async figures() {
+    async statistics() {
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
       const sum = (name: string, label = '') =>
         text
@@ -238,9 +238,9 @@ async function startOperator(env: Record<string, string>) {
 }
 
 async function atRest(operator: Awaited<ReturnType<typeof startOperator>>) {
-  const before = (await operator?.figures()) ?? { cpu: 0, requests: 0, calls: 0, runs: 0 }
+  const before = (await operator?.statistics()) ?? { cpu: 0, requests: 0, calls: 0, runs: 0 }
   await sleep(IDLE_MS)
-  const after = await operator.figures()
+  const after = await operator.statistics()
   return {
     cpuPercent: round((after.cpu - before.cpu) / (IDLE_MS / 100), 100),
     apiRequestsPerMinute: Math.round(((after.requests - before.requests) * 60_000) / IDLE_MS),

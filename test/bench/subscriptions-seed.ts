@@ -13,7 +13,7 @@ import { mergePlan } from '../../services/subscriptions/catalogue/rules/plan.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
 import { createSwitch } from '../../services/subscriptions/flags/manage-flags.ts'
 import { NEW_SWITCH } from '../../services/subscriptions/flags/rules/flag-spec.ts'
-import { repairFigures } from '../../services/subscriptions/jobs/nightly-maintenance.ts'
+import { repairAllCounters } from '../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { repairDay } from '../../services/subscriptions/jobs/store/repair-and-purge.ts'
 import { searchKeys } from '../../services/subscriptions/rules/end-user.ts'
 import { DAY } from '../../services/subscriptions/rules/period.ts'
@@ -33,7 +33,7 @@ const PLATFORMS = ['ios', 'android', 'web', 'harmony']
 /** The database, and the credentials of the big app. */
 export interface Seeded {
   mongo: Mongo
-  s: Subscriptions
+  subscriptions: Subscriptions
   publishableKey: string
   secret: string
 }
@@ -76,52 +76,56 @@ export async function openSeeded(uri: string, size: number): Promise<Seeded> {
   const known = await notes.findOne({ _id: 'seed' })
   if (known?.size !== size) await mongo.db.dropDatabase()
   await ensureIndexes(mongo.db, [...subscriptionCollections, users])
-  const s = openSubscriptions(foundation)
+  const context = openSubscriptions(foundation)
   if (known?.size === size) {
-    await sweep(s)
-    await figures(s)
-    return { mongo, s, publishableKey: known.publishableKey, secret: known.secret }
+    await sweep(context)
+    await countAll(context)
+    return { mongo, subscriptions: context, publishableKey: known.publishableKey, secret: known.secret }
   }
   const started = performance.now()
-  const keys = await fill(s, size)
+  const keys = await fill(context, size)
   await notes.insertOne({ _id: 'seed', size, ...keys })
   console.log(`seeded ${size} users and subscriptions in ${((performance.now() - started) / 1000).toFixed(0)} s`)
-  return { mongo, s, ...keys }
+  return { mongo, subscriptions: context, ...keys }
 }
 
 /** What the job would have done since then: one update instead of a transaction each. */
-async function sweep(s: Subscriptions): Promise<void> {
+async function sweep(context: Subscriptions): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
-  await s.c.subscriptions.updateMany({ status: 1, lapse_at: { $gt: 0, $lte: now } }, [
+  await context.collections.subscriptions.updateMany({ status: 1, lapse_at: { $gt: 0, $lte: now } }, [
     { $set: { status: 2, ended_at: '$end' } },
   ])
 }
 
-async function figures(s: Subscriptions): Promise<void> {
-  await repairFigures(s, new AbortController().signal)
-  const today = s.zone.day(s.clock.now())
+async function countAll(context: Subscriptions): Promise<void> {
+  await repairAllCounters(context, new AbortController().signal)
+  const today = context.zone.day(context.clock.now())
   for (const appKey of [0, 1, 2, 3, 4].map(n => `bench-${n}`))
     for (let back = 0; back < DAYS; back++) {
       const day = addDays(today, -back)
-      await repairDay(s.c, appKey, { day, from: s.zone.startOf(day), to: s.zone.startOf(addDays(day, 1)) })
+      await repairDay(context.collections, appKey, {
+        day,
+        from: context.zone.startOf(day),
+        to: context.zone.startOf(addDays(day, 1)),
+      })
     }
 }
 
-async function fill(s: Subscriptions, size: number) {
-  await createUser(s, { ...LOGIN, role: 'admin', lang: 'en', tz: 'Asia/Shanghai' })
+async function fill(context: Subscriptions, size: number) {
+  await createUser(context, { ...LOGIN, role: 'admin', lang: 'en', tz: 'Asia/Shanghai' })
   const spec = (app_name: string) => ({ app_name, app_description: '', status: '1' as const })
-  const big = await createApp(s, systemActor, spec(BIG), { appKey: BIG })
-  for (const n of [1, 2, 3, 4]) await createApp(s, systemActor, spec(`bench-${n}`), { appKey: `bench-${n}` })
+  const big = await createApp(context, systemActor, spec(BIG), { appKey: BIG })
+  for (const n of [1, 2, 3, 4]) await createApp(context, systemActor, spec(`bench-${n}`), { appKey: `bench-${n}` })
   const plans: number[] = []
   for (const name of ['A', 'B', 'C']) {
     const plan = mergePlan(undefined, { name, price: 1990, duration: 30, features: ['export'] })
-    plans.push((await createPlan(s, systemActor, BIG, plan))._id)
+    plans.push((await createPlan(context, systemActor, BIG, plan))._id)
   }
   for (let n = 0; n < 20; n++) {
     const target = { appKey: BIG, name: `switch_${n}` }
-    await createSwitch(s, systemActor, target, { ...NEW_SWITCH, value: '1', rollout: n * 5 })
+    await createSwitch(context, systemActor, target, { ...NEW_SWITCH, value: '1', rollout: n * 5 })
   }
-  await insertAll(s, size, plans)
+  await insertAll(context, size, plans)
   return { publishableKey: big.publishable.shown, secret: big.secret.shown }
 }
 
@@ -129,20 +133,20 @@ async function fill(s: Subscriptions, size: number) {
 const spread = (n: number) => ((n * 2_654_435_761) % 2 ** 32) / 2 ** 32
 
 /** Inserts `count` users, each with one subscription; four of five belong to the big app. */
-async function insertAll(s: Subscriptions, size: number, plans: readonly number[]): Promise<void> {
+async function insertAll(context: Subscriptions, size: number, plans: readonly number[]): Promise<void> {
   const now = Date.now()
   for (let start = 0; start < size; start += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, size - start) }, (_, i) => start + i + 1)
     const batch = numbers.map(n => userOf(n, now))
-    await s.c.users.insertMany(batch, { ordered: false })
-    await s.c.subscriptions.insertMany(
+    await context.collections.users.insertMany(batch, { ordered: false })
+    await context.collections.subscriptions.insertMany(
       batch.map(user => subscriptionOf(user, plans, now)),
       { ordered: false },
     )
   }
   for (const kind of ['user', 'subscription'])
-    await s.c.sequences.updateOne({ _id: kind }, { $set: { next: size + 1_000 } }, { upsert: true })
-  await figures(s)
+    await context.collections.sequences.updateOne({ _id: kind }, { $set: { next: size + 1_000 } }, { upsert: true })
+  await countAll(context)
 }
 
 function userOf(n: number, now: number): EndUserDoc {

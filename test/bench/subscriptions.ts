@@ -40,7 +40,7 @@ async function logIn(): Promise<string> {
   return data.token
 }
 
-const { mongo, s, publishableKey, secret } = await openSeeded(uri, SIZE)
+const { mongo, subscriptions, publishableKey, secret } = await openSeeded(uri, SIZE)
 const service = await startService()
 const client = createClient(origin, CONNECTIONS)
 try {
@@ -98,13 +98,18 @@ async function naive(): Promise<void> {
   const contains = /u1234/i
   const match = { $match: { app_key: BIG } }
   const count = { $count: 'n' }
-  const user = { from: s.c.users.collectionName, localField: 'user_id', foreignField: '_id', as: 'user' }
+  const user = {
+    from: subscriptions.collections.users.collectionName,
+    localField: 'user_id',
+    foreignField: '_id',
+    as: 'user',
+  }
   const questions: [string, () => Promise<unknown>][] = [
-    ['users, first page, with its count', () => s.c.users.countDocuments({ app_key: BIG })],
+    ['users, first page, with its count', () => subscriptions.collections.users.countDocuments({ app_key: BIG })],
     [
       'users, "contains"',
       () =>
-        s.c.users
+        subscriptions.collections.users
           .find({ app_key: BIG, $or: [{ nickname: contains }, { phone: contains }, { email: contains }] })
           .sort({ created_at: -1 })
           .limit(20)
@@ -113,7 +118,7 @@ async function naive(): Promise<void> {
     [
       'user statistics by $facet',
       () =>
-        s.c.users
+        subscriptions.collections.users
           .aggregate([
             match,
             {
@@ -129,7 +134,7 @@ async function naive(): Promise<void> {
     [
       'subscriptions, page 100, with $lookup before the page',
       () =>
-        s.c.subscriptions
+        subscriptions.collections.subscriptions
           .aggregate([match, { $lookup: user }, { $sort: { created_at: -1 } }, { $skip: 1980 }, { $limit: 20 }], {
             allowDiskUse: true,
             maxTimeMS: 60_000,
@@ -139,7 +144,7 @@ async function naive(): Promise<void> {
     [
       'overview by $group',
       () =>
-        s.c.subscriptions
+        subscriptions.collections.subscriptions
           .aggregate([
             match,
             {

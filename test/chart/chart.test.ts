@@ -134,11 +134,7 @@ describe('the chart', () => {
       [...LEAST, ...set('smtp.service.ports.submissions=null', 'smtp.service.ports.alternate=465')],
       /smtp\.service\.ports\.alternate cannot be 465/,
     ],
-    [
-      'one port twice',
-      [...LEAST, ...set('smtp.service.ports.alternate=25')],
-      /smtp\.service\.ports: 25 stands there twice/,
-    ],
+    ['one port twice', [...LEAST, ...set('smtp.service.ports.alternate=25')], /smtp\.service\.ports: 25 is used twice/],
     [
       'a missing submission port',
       [...LEAST, ...set('smtp.service.ports.submission=null')],

@@ -15,8 +15,8 @@ export async function diagnose(namespace: string): Promise<void> {
     ['-n', namespace, ...logs, ...ours],
     ['-n', namespace, ...logs, '--previous', '--ignore-errors', ...ours],
     ['get', 'postwright-all', '-A', '-o', 'yaml'],
-    ['-n', 'world', ...logs, 'deployment/mx'],
-    ['-n', 'world', ...logs, 'deployment/dns'],
+    ['-n', 'environment', ...logs, 'deployment/mx'],
+    ['-n', 'environment', ...logs, 'deployment/dns'],
   ]) {
     const { stdout, stderr } = await tryInside('kubectl', args)
     process.stdout.write(`\n--- kubectl ${args.join(' ')}\n${(stdout + stderr).slice(-MOST_CHARACTERS)}\n`)

@@ -7,7 +7,7 @@ import { cluster, host } from './cluster.ts'
 export const IMAGE = 'localhost/postwright:dev'
 /** The next release: the same code with one more migration (next-release/). */
 export const NEXT_IMAGE = 'localhost/postwright:next'
-const ENVIRONMENT_IMAGE = 'localhost/postwright-world:dev'
+const ENVIRONMENT_IMAGE = 'localhost/postwright-test-environment:dev'
 
 /** Builds the images and loads them; takes a minute with cached layers. */
 export async function buildAndLoad(): Promise<void> {

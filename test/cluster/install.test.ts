@@ -76,19 +76,19 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     await cluster('up')
     await buildAndLoad()
     await removeEverything()
-    const environment = await manifest('world')
+    const environment = await manifest('environment')
     // A pod without a controller is rejected until its namespace has its service account.
     await until(
       async () => (await tryInside('kubectl', ['apply', '-f', '-'], environment)).code === 0,
       PATIENCE_MS,
       POLL_MS,
     )
-    dnsIp = await serviceIp('world', 'dns')
-    const mxIp = await serviceIp('world', 'mx')
+    dnsIp = await serviceIp('environment', 'dns')
+    const mxIp = await serviceIp('environment', 'mx')
     await apply((await manifest('dns')).replaceAll('DNS_IP', dnsIp).replaceAll('MX_IP', mxIp))
-    await kubectl('-n', 'world', 'rollout', 'status', 'deployment/dns', PATIENCE)
-    await kubectl('-n', 'world', 'rollout', 'status', 'deployment/mx', PATIENCE)
-    await kubectl('-n', 'world', 'wait', '--for=condition=Ready', 'pod/client', PATIENCE)
+    await kubectl('-n', 'environment', 'rollout', 'status', 'deployment/dns', PATIENCE)
+    await kubectl('-n', 'environment', 'rollout', 'status', 'deployment/mx', PATIENCE)
+    await kubectl('-n', 'environment', 'wait', '--for=condition=Ready', 'pod/client', PATIENCE)
   }, 20 * MINUTE)
 
   afterAll(() => process.stdout.write(table(rows)))
@@ -103,7 +103,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     const gone = ['--ignore-not-found', PATIENCE]
     await tryInside('kubectl', ['delete', 'namespace', 'team-a', ...gone])
     await tryInside('helm', ['uninstall', RELEASE, '-n', NAMESPACE, '--wait'])
-    await tryInside('kubectl', ['delete', 'namespace', NAMESPACE, 'world', ...gone])
+    await tryInside('kubectl', ['delete', 'namespace', NAMESPACE, 'environment', ...gone])
     await tryInside('kubectl', ['delete', 'crd', '-l', 'app.kubernetes.io/part-of=postwright', ...gone])
   }
 
@@ -218,7 +218,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         ...['-n', 'team-a', 'get', 'maildomain', 'example', '-o', 'jsonpath={.status.activeSelector}'],
       )
       const dig = (type: string, name: string) =>
-        kubectl('-n', 'world', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short', type, name)
+        kubectl('-n', 'environment', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short', type, name)
       expect(await dig('TXT', 'sender.example')).toContain('v=spf1 ip4:192.0.2.25')
       expect(await dig('TXT', `${selector}._domainkey.sender.example`)).toContain('p=')
       expect(await dig('A', 'www.sender.example')).toBe('192.0.2.80\n')
@@ -319,7 +319,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   /** Subjects of all messages in the receiver's mailbox. */
   async function delivered(): Promise<string[]> {
     const grep = "grep -rhi '^Subject:' /var/mail/virtual || true"
-    const { stdout } = await tryInside('kubectl', ['-n', 'world', 'exec', 'deploy/mx', '--', 'sh', '-c', grep])
+    const { stdout } = await tryInside('kubectl', ['-n', 'environment', 'exec', 'deploy/mx', '--', 'sh', '-c', grep])
     return stdout.split('\n').flatMap(line => (line ? [line.replace(/^Subject: /i, '').trim()] : []))
   }
 
@@ -330,7 +330,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     'every delivered message has a DKIM signature of its domain',
     async () => {
       const signed = "grep -rlE '^DKIM-Signature:.*' /var/mail/virtual | wc -l"
-      const count = await kubectl('-n', 'world', 'exec', 'deploy/mx', '--', 'sh', '-c', signed)
+      const count = await kubectl('-n', 'environment', 'exec', 'deploy/mx', '--', 'sh', '-c', signed)
       expect(Number(count)).toBe((await delivered()).length)
     },
     3 * MINUTE,
@@ -549,7 +549,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     'deleting the namespace of a team removes its DNS records and all of its resources',
     async () => {
       await kubectl('delete', 'namespace', 'team-a', PATIENCE)
-      const dig = ['-n', 'world', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short']
+      const dig = ['-n', 'environment', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short']
       expect(await kubectl(...dig, 'TXT', 'sender.example')).not.toContain('v=spf1')
       expect(await kubectl(...dig, 'A', 'www.sender.example')).toBe('192.0.2.80\n')
     },

@@ -39,8 +39,8 @@ if (import.meta.main) process.stdout.write(`${JSON.stringify(await load(JSON.par
 
 async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<LoadResult> {
   const stop = AbortSignal.any([AbortSignal.timeout(MOST_MS), inputEnd()])
-  const giveUp = new AbortController()
-  stop.addEventListener('abort', () => setTimeout(() => giveUp.abort(), LAST_TRIES_MS).unref())
+  const lastTries = new AbortController()
+  stop.addEventListener('abort', () => setTimeout(() => lastTries.abort(), LAST_TRIES_MS).unref())
   const result: LoadResult = { accepted: [], refusals: {}, longestPauseMs: { smtp: 0, http: 0 } }
   const last = { smtp: performance.now(), http: performance.now() }
   const started = new Date()
@@ -50,7 +50,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
     while (!stop.aborted) {
       const id = `${prefix}-${next++}`
       // For a while after the stop, too: then it is known what was stored but not acknowledged.
-      while (!(await accepted(channel, id, send)) && !giveUp.signal.aborted) await sleep(RETRY_MS)
+      while (!(await accepted(channel, id, send)) && !lastTries.signal.aborted) await sleep(RETRY_MS)
       await sleep(paceMs)
     }
   }
@@ -64,8 +64,8 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
       result.accepted.push(id)
       return true
     } catch (error) {
-      const said = `${channel} ${reasonOf(error)}`
-      result.refusals[said] = (result.refusals[said] ?? 0) + 1
+      const reason = `${channel} ${reasonOf(error)}`
+      result.refusals[reason] = (result.refusals[reason] ?? 0) + 1
       return false
     }
   }

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps } from '../../services/mail/dns/dns-context.ts'
 import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
-import { dnsChecks } from '../../services/mail/domains/store/dns-checks.ts'
+import { dnsChecks } from '../../services/mail/domains/store/domain-model.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'
 import { startAliyun } from '../support/dns/fake-aliyun.ts'

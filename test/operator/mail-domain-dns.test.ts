@@ -8,7 +8,7 @@ import {
 import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
 import { planDomainDns, publishDns } from '../../services/mail/domains/publish-records.ts'
 import { changeDomain } from '../../services/mail/domains/register-domain.ts'
-import { dnsChecks } from '../../services/mail/domains/store/dns-checks.ts'
+import { dnsChecks } from '../../services/mail/domains/store/domain-model.ts'
 import { findDomain, findDomainById, updateDomain } from '../../services/mail/domains/store/domains.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.ts'
@@ -134,7 +134,7 @@ onApiServer('DNS of MailDomains', () => {
     await until(async () => (await reasonOf(second, 'MailDomain', 'shared', 'DNSSynced')) === 'Conflict', 20_000)
     const seen = await second.condition('MailDomain', 'shared', 'DNSSynced', 'False')
     expect(seen.status?.conditions?.[0]?.message).toMatch(
-      /_domainkey\.shared\.test holds another key\. Clear what stands/,
+      /_domainkey\.shared\.test holds another key\. Resolve the conflict/,
     )
     expect(knot.transfer('shared.test')).toEqual(expect.arrayContaining(written))
     await second.remove('MailDomain', 'shared')
@@ -310,7 +310,7 @@ onApiServer('DNS of MailDomains', () => {
     const seen = await operator.condition('MailDomain', 'nowhere', 'DNSSynced', 'False')
     expect(seen.status?.conditions?.[0]).toMatchObject({
       reason: 'ZoneNotFound',
-      message: expect.stringContaining('does not hold a zone for'),
+      message: expect.stringContaining('has no zone for'),
     })
   })
 
@@ -357,7 +357,10 @@ onApiServer('DNS of MailDomains', () => {
       const greedy = await giveDomain(db, ann._id, 'greedy.test')
       const { clock, secrets } = operator.foundation
       const bind = changeDomain({ db, clock, secrets }, ann._id, greedy._id, { dns_account_id: account._id })
-      await expect(bind).rejects.toMatchObject({ code: 'validation_failed', faults: [{ code: 'not_usable' }] })
+      await expect(bind).rejects.toMatchObject({
+        code: 'validation_failed',
+        errors: [{ reason: { code: 'field.not_usable' } }],
+      })
       // Bound by an earlier release, which did not check this.
       await updateDomain(db, greedy._id, { dns_account_id: account._id })
       const bound = await findDomainById(db, greedy._id)

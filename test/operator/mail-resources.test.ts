@@ -284,7 +284,7 @@ onApiServer('domains, logins and tokens', () => {
     const going = await operator.condition('MailDomain', 'example', 'QueueDrained', 'False')
     expect(going.status?.conditions?.[0]).toMatchObject({
       reason: 'Draining',
-      message: expect.stringContaining('1 accepted message may still be delivered'),
+      message: expect.stringContaining('Accepted messages: 1. They may still be delivered'),
     })
     expect((await domain()).status).toBe('suspended')
     if (later === 0) await messages.updateOne({ _id: 'em_1' }, { $set: { left: 0 } })

@@ -62,8 +62,8 @@ onApiServer('Secrets', () => {
 
   test.each<[string, object, Record<string, string>, RegExp]>([
     ['invalid UTF-8', { type: 'cloudflare' }, { api_token: INVALID_UTF8 }, /api_token/],
-    ['nothing', { type: 'cloudflare' }, {}, /has no key api_token/],
-    ['an empty value', { type: 'cloudflare' }, { api_token: '' }, /wrong value under api_token/],
+    ['nothing', { type: 'cloudflare' }, {}, /there is no key api_token/],
+    ['an empty value', { type: 'cloudflare' }, { api_token: '' }, /value of api_token is not valid/],
     [
       'the key of another provider',
       { type: 'aliyun' },
@@ -74,7 +74,7 @@ onApiServer('Secrets', () => {
       'a key that is not base64',
       { type: 'rfc2136', rfc2136: { server: '127.0.0.1:5300', keyName: 'k.' } },
       { key_secret: INVALID_UTF8 },
-      /wrong value under key_secret/,
+      /value of key_secret is not valid/,
     ],
   ])('reports credentials with %s without repeating them', async (_what, spec, data, message) => {
     const operator = await start()

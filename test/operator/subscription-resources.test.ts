@@ -30,7 +30,7 @@ onApiServer('apps, plans and switches', () => {
     const key = `shop-${process.pid}-${keys++}`
     return { operator, subscriptions, key, shop: { appKey: key, appName: `Shop ${key}` } }
   }
-  const app = (subscriptions: Subscriptions, key: string) => findApp(subscriptions.c, key)
+  const app = (subscriptions: Subscriptions, key: string) => findApp(subscriptions.collections, key)
   const kept = async (operator: OperatorUnderTest) => {
     const secret = await operator.secret('shop-app')
     if (!secret) throw new Error('no Secret')
@@ -91,28 +91,36 @@ onApiServer('apps, plans and switches', () => {
     await operator.apply('App', 'shop', shop)
     await operator.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
     await operator.condition('FeatureSwitch', 'dark', 'Ready', 'True')
-    expect(await findPlanByName(subscriptions.c, key, 'Pro')).toMatchObject({
+    expect(await findPlanByName(subscriptions.collections, key, 'Pro')).toMatchObject({
       price_cents: 1990,
       original_price_cents: 1990,
       duration: 30,
       features: ['A'],
     })
-    expect(await findSwitch(subscriptions.c, key, 'dark')).toMatchObject({ value: '1', rollout: 12.5, enabled: '1' })
+    expect(await findSwitch(subscriptions.collections, key, 'dark')).toMatchObject({
+      value: '1',
+      rollout: 12.5,
+      enabled: '1',
+    })
     await operator.apply('SubscriptionPlan', 'pro', {
       appRef: { name: 'shop' },
       name: 'Pro',
       price: '25',
       durationDays: 0,
     })
-    await until(async () => (await findPlanByName(subscriptions.c, key, 'Pro'))?.price_cents === 2500)
-    expect(await findPlanByName(subscriptions.c, key, 'Pro')).toMatchObject({ duration: 0, features: [], version: 2 })
+    await until(async () => (await findPlanByName(subscriptions.collections, key, 'Pro'))?.price_cents === 2500)
+    expect(await findPlanByName(subscriptions.collections, key, 'Pro')).toMatchObject({
+      duration: 0,
+      features: [],
+      version: 2,
+    })
   })
 
   test('reverts a change of the database record and emits DriftReverted', async () => {
     const { operator, subscriptions, key, shop } = await start()
     await operator.apply('App', 'shop', shop)
     await operator.condition('App', 'shop', 'Ready', 'True')
-    await subscriptions.c.apps.updateOne({ app_key: key }, { $set: { app_name: 'Mine now' } })
+    await subscriptions.collections.apps.updateOne({ app_key: key }, { $set: { app_name: 'Mine now' } })
     await until(async () => (await app(subscriptions, key))?.app_name === shop.appName)
     await until(async () => (await operator.events('shop')).includes('DriftReverted'))
   })
@@ -204,10 +212,10 @@ onApiServer('apps, plans and switches', () => {
       await operator.allowOwners('platform')
       await declare({ mailFrom, requireSignature: true })
       await operator.condition('App', 'shop', 'Ready', 'True')
-      await subscriptions.c.apps.updateOne({ app_key: key }, { $set: { mail_from: 'boss@mail.example.org' } })
+      await subscriptions.collections.apps.updateOne({ app_key: key }, { $set: { mail_from: 'boss@mail.example.org' } })
       await until(async () => (await stored()) === mailFrom)
       await until(async () => (await operator.events('shop')).includes('DriftReverted'))
-      await subscriptions.c.apps.updateOne({ app_key: key }, { $unset: { require_signature: 1 } })
+      await subscriptions.collections.apps.updateOne({ app_key: key }, { $unset: { require_signature: 1 } })
       await until(async () => (await app(subscriptions, key))?.require_signature === true)
     })
   })
@@ -286,7 +294,7 @@ onApiServer('apps, plans and switches', () => {
           : undefined
       return () => left < 0
     }
-    const secrets = () => subscriptions.c.credentials.find({ app_key: key, kind: 'secret' }).toArray()
+    const secrets = () => subscriptions.collections.credentials.find({ app_key: key, kind: 'secret' }).lean()
     const written = refuse(2)
     await operator.apply('App', 'shop', shop)
     await operator.condition('App', 'shop', 'Ready', 'True')
@@ -382,9 +390,9 @@ onApiServer('apps, plans and switches', () => {
       ] as const)
         await operator.removeAndWait(kind, name)
       expect(await app(subscriptions, key)).toMatchObject({ app_name: shop.appName, live: true })
-      const plan = await findPlanByName(subscriptions.c, key, 'Pro')
+      const plan = await findPlanByName(subscriptions.collections, key, 'Pro')
       expect([plan?.managed_by, plan?.deleted_at]).toEqual([undefined, undefined])
-      expect(await findSwitch(subscriptions.c, key, 'dark')).toMatchObject({ value: '1' })
+      expect(await findSwitch(subscriptions.collections, key, 'dark')).toMatchObject({ value: '1' })
     })
 
     test('loses nothing if its resources are deleted before the operator sees the change', async () => {
@@ -400,8 +408,8 @@ onApiServer('apps, plans and switches', () => {
       await operator.another()
       for (const [kind, name] of all) await until(async () => (await operator.get(kind, name)) === undefined)
       expect((await app(subscriptions, key))?.live).toBe(true)
-      expect((await findPlanByName(subscriptions.c, key, 'Pro'))?.deleted_at).toBeUndefined()
-      expect(await findSwitch(subscriptions.c, key, 'dark')).toBeDefined()
+      expect((await findPlanByName(subscriptions.collections, key, 'Pro'))?.deleted_at).toBeUndefined()
+      expect(await findSwitch(subscriptions.collections, key, 'dark')).toBeDefined()
       expect(await works()).toBe(false)
     })
 
@@ -450,8 +458,8 @@ onApiServer('apps, plans and switches', () => {
     await operator.removeAndWait('SubscriptionPlan', 'pro')
     await operator.removeAndWait('FeatureSwitch', 'dark')
     await operator.removeAndWait('App', 'shop')
-    expect((await findPlanByName(subscriptions.c, key, 'Pro'))?.deleted_at).toBeInstanceOf(Date)
-    expect(await findSwitch(subscriptions.c, key, 'dark')).toBeUndefined()
+    expect((await findPlanByName(subscriptions.collections, key, 'Pro'))?.deleted_at).toBeInstanceOf(Date)
+    expect(await findSwitch(subscriptions.collections, key, 'dark')).toBeUndefined()
     expect(await app(subscriptions, key)).toMatchObject({ app_name: shop.appName })
     expect((await app(subscriptions, key))?.managed_by).toBeUndefined()
   })
@@ -465,10 +473,10 @@ onApiServer('apps, plans and switches', () => {
       await operator.removeAndWait('App', 'shop')
       await operator.removeAndWait('SubscriptionPlan', 'pro')
       await operator.removeAndWait('FeatureSwitch', 'dark')
-      const plan = await findPlanByName(subscriptions.c, key, 'Pro')
+      const plan = await findPlanByName(subscriptions.collections, key, 'Pro')
       expect(plan?.managed_by).toBeUndefined()
       expect(plan?.deleted_at !== undefined).toBe(deletionPolicy === 'Delete')
-      expect(await findSwitch(subscriptions.c, key, 'dark')).toBeUndefined()
+      expect(await findSwitch(subscriptions.collections, key, 'dark')).toBeUndefined()
     },
   )
 
@@ -564,8 +572,8 @@ onApiServer('apps, plans and switches', () => {
       await operator.condition('SubscriptionPlan', 'pro', 'Accepted', 'Unknown', other)
       await operator.condition('FeatureSwitch', 'dark', 'Accepted', 'Unknown', other)
       expect([
-        await findPlanByName(subscriptions.c, key, 'Pro'),
-        await findSwitch(subscriptions.c, key, 'dark'),
+        await findPlanByName(subscriptions.collections, key, 'Pro'),
+        await findSwitch(subscriptions.collections, key, 'dark'),
       ]).toEqual([undefined, undefined])
     })
   })

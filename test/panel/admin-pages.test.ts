@@ -86,8 +86,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
   test('certificates are listed with expiry and problems', async () => {
     await open(page, '/admin/certificates')
-    await page.getByText(labels.operator.certificateFault.expires_in_weeks).waitFor()
-    await page.getByText(labels.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
+    await page.getByText(labels.operator.certificateError.expires_in_weeks).waitFor()
+    await page.getByText(labels.operator.certificateError.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
     await picture(page, 'certificates', language)
   })
 

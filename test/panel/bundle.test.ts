@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { PANEL_FOLDER } from '../../services/mail/http/panel-files.ts'
+import { english } from '../../services/platform/sentences/en/index.ts'
+import { chinese } from '../../services/platform/sentences/zh-cn/index.ts'
 import { builtPanel } from './support/built-panel.ts'
 
 const KB = 1024
@@ -41,6 +43,14 @@ test('the scripts of the entry stay below 300 KB', async () => {
 
 test('the styles of the entry stay below 48 KB', async () => {
   expect(await transferred(entry.filter(name => name.endsWith('.css')))).toBeLessThan(48 * KB)
+})
+
+test('the entry has no catalogue of the sentences of the service', async () => {
+  for (const name of await closure(entry.filter(file => file.endsWith('.js')))) {
+    const code = await readFile(join(PANEL_FOLDER, name), 'utf8')
+    expect(code.includes(english['dns.check_repeated']), name).toBe(false)
+    expect(code.includes(chinese.texts['dns.check_repeated']), name).toBe(false)
+  }
 })
 
 test('the chart library is not part of the entry and stays below 150 KB', async () => {

@@ -62,7 +62,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     '/admin/users',
     '/subscriptions',
     '/subscriptions/admins',
-  ])('%s is not for users, and says so', async path => {
+  ])('%s is not for users, and shows that', async path => {
     await open(page, path)
     await page.getByRole('alert').getByText(labels.ui.forbiddenTitle).waitFor()
     expect(visitor.complaints.splice(0).filter(text => !text.includes('403'))).toEqual([])

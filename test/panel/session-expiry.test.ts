@@ -1,5 +1,6 @@
 /** Sessions that expire while a form is open: input is kept, and not shown to another user. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { english } from '../../services/platform/sentences/en/index.ts'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
@@ -64,7 +65,7 @@ test('a wrong password is reported, and Escape does not discard the input', asyn
   const reader = await inForm()
   await sendWithoutSession(reader)
   await enter(reader, 'not it')
-  await again(reader).getByRole('alert').getByText(labels.problems.invalid_login).waitFor()
+  await again(reader).getByRole('alert').getByText(english['problem.invalid_login']).waitFor()
   await reader.page.keyboard.press('Escape')
   await enter(reader, service.admin.password)
   await again(reader).waitFor({ state: 'detached' })

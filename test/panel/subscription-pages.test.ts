@@ -48,10 +48,10 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
         duration,
         features: JSON.stringify({ features: ['Support'] }),
       })
-    const s = openSubscriptions(service.foundation)
+    const context = openSubscriptions(service.foundation)
     const made = await Promise.all(
       NICKNAMES.map(nickname =>
-        upsertUser(s, app, { identities: { openid: `${app}-${nickname}` }, profile: { nickname } }),
+        upsertUser(context, app, { identities: { openid: `${app}-${nickname}` }, profile: { nickname } }),
       ),
     )
     users = made.map(({ user }) => String(user._id))
@@ -146,7 +146,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await press(labels.ui.cancel)
   })
 
-  test('a file is validated without changes, rejected as a whole, then imported', async () => {
+  test('a file is validated without changes, rejected completely, then imported', async () => {
     const plans = (await ask(page, 'GET', `/subscription-api/subscription_plan?app_key=${app}`)) as {
       data: { plans: { id: string; name: string }[] }
     }
@@ -309,18 +309,18 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await settings.getByText(labels.subs.signaturesOnly).waitFor()
     await settings.getByText('notice@sandbox.mail.example.com').waitFor()
 
-    const { c } = openSubscriptions(service.foundation)
-    expect(await c.apps.findOne({ app_key: app })).toMatchObject({
+    const { collections } = openSubscriptions(service.foundation)
+    expect(await collections.apps.findOne({ app_key: app })).toMatchObject({
       require_signature: true,
       mail_from: 'notice@sandbox.mail.example.com',
     })
     const owner = { kind: 'App', namespace: 'web', name: 'shop', uid: 'uid-shop' }
-    await c.apps.updateOne({ app_key: app }, { $set: { managed_by: owner } })
+    await collections.apps.updateOne({ app_key: app }, { $set: { managed_by: owner } })
     await page.reload()
     await settings.getByText('notice@sandbox.mail.example.com').waitFor()
     await settings.getByText(labels.subs.signaturesOnly).waitFor()
     expect(await edit.count()).toBe(0)
-    await c.apps.updateOne({ app_key: app }, { $unset: { managed_by: 1 } })
+    await collections.apps.updateOne({ app_key: app }, { $unset: { managed_by: 1 } })
   })
 
   test('a user is granted a plan from the list of users, disabled, enabled, and erased', async () => {

@@ -66,7 +66,7 @@ test.each([
 })
 
 test.each(['', '?tab=preview', '?tab=source', '?tab=facts'])(
-  'what a receiving server said, tags and headers are text (%s)',
+  'replies of receiving servers, tags and headers are text (%s)',
   async tab => {
     visitor.complaints.length = 0
     await open(visitor.page, `/messages/${REFUSED}${tab}`)

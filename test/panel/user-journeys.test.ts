@@ -1,9 +1,13 @@
 /** Main user journeys in a real browser against the real service, in both languages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { english } from '../../services/platform/sentences/en/index.ts'
+import { chinese } from '../../services/platform/sentences/zh-cn/index.ts'
 import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { catalogues, open, signedIn, signIn } from './support/user-actions.ts'
+
+const titles = { en: english, 'zh-CN': chinese.texts }
 
 let service: PanelService
 let browser: TestBrowser
@@ -27,7 +31,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.locator('input[autocomplete=username]').fill(service.admin.username)
     await page.locator('input[autocomplete=current-password]').fill('wrong password')
     await page.locator('button[type=submit]').click()
-    await page.getByRole('alert').getByText(labels.problems.invalid_login.slice(0, 4)).waitFor()
+    await page.getByRole('alert').getByText(titles[language]['problem.invalid_login']).waitFor()
     await signIn(page, service.admin)
     await page.waitForURL('**/tokens')
     expect(complaints.filter(text => !text.includes('401'))).toEqual([])

@@ -1,7 +1,7 @@
 /** Mixed traffic for minutes while processes are killed, and what happened to every accepted message. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeliveryDoc, EventDoc } from '../../../services/mail/store/documents.ts'
-import { within } from '../../../services/platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../services/platform/concurrency/timeout.ts'
 import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
 import { openSender } from '../../support/mail/load-sender.ts'
 import { note, type Row } from './table.ts'
@@ -23,13 +23,13 @@ export async function soak(minutes = 2): Promise<Row[]> {
     classes,
     async bed => {
       const workers = [await bed.startWorker(), await bed.startWorker()]
-      const doors = [await bed.startSubmission(), await bed.startSubmission()]
-      const load = startLoad(bed, () => doors.map(({ port }) => port), draw)
+      const services = [await bed.startSubmission(), await bed.startSubmission()]
+      const load = startLoad(bed, () => services.map(({ port }) => port), draw)
       const until = Date.now() + minutes * 60_000
       let blows = 0
       while (Date.now() < until) {
         await sleep(Math.min(PAUSE_MS, Math.max(0, until - Date.now())))
-        if (Date.now() < until) await strike(bed, workers, doors, blows++)
+        if (Date.now() < until) await strike(bed, workers, services, blows++)
       }
       const accepted = await load.stop()
       note(`soak: ${accepted.length} accepted, ${blows} blows; draining`)
@@ -45,7 +45,7 @@ export async function soak(minutes = 2): Promise<Row[]> {
 async function strike(
   bed: Testbed,
   workers: Service[],
-  doors: (Service & { port: number })[],
+  services: (Service & { port: number })[],
   turn: number,
 ): Promise<void> {
   const index = Math.floor(turn / 4) % 2
@@ -58,8 +58,8 @@ async function strike(
     await bed.set?.stepDown()
   } else if (turn % 4 === 2) {
     note('soak: kill -9 of an SMTP process')
-    await doors[index]?.kill()
-    doors[index] = await bed.startSubmission()
+    await services[index]?.kill()
+    services[index] = await bed.startSubmission()
   } else {
     note('soak: kill -9 of the primary')
     if (bed.set) await bed.set.killAndRestart(await bed.set.primary())
@@ -80,7 +80,10 @@ function startLoad(bed: Testbed, ports: () => number[], draw: () => string) {
         const n = next++
         const to = `soak.${n}@${draw()}`
         const mail = `From: ${from}\r\nTo: ${to}\r\nSubject: soak ${n}\r\n\r\nsoak\r\n.\r\n`
-        const reply = await within(REPLY_MS, sender.send(`MAIL FROM:<${from}>\r\nRCPT TO:<${to}>\r\nDATA\r\n`, mail))
+        const reply = await withTimeout(
+          REPLY_MS,
+          sender.send(`MAIL FROM:<${from}>\r\nRCPT TO:<${to}>\r\nDATA\r\n`, mail),
+        )
         if (reply.startsWith('250')) accepted.push({ n, to })
         else refused++
         await sleep((1_000 * CLIENTS) / PER_SECOND)

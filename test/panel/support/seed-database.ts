@@ -116,10 +116,10 @@ export async function seedStored({ mongo, foundation, admin }: PanelService, tex
     },
   ])
 
-  const s = openSubscriptions(foundation)
+  const context = openSubscriptions(foundation)
   const profile = { nickname: text.slice(0, 60), platform: 'ios', email: 'ada@example.org' }
-  await upsertUser(s, 'shop', { identities: { openid: 'one' }, profile })
-  await s.c.plans.updateOne(
+  await upsertUser(context, 'shop', { identities: { openid: 'one' }, profile })
+  await context.collections.plans.updateOne(
     { app_key: 'shop', sort_order: { $gte: 0 } },
     { $set: { managed_by: by('SubscriptionPlan', 'monthly'), k8s: state } },
   )

@@ -48,7 +48,7 @@ export async function open(page: Page, path: string): Promise<void> {
 /** Directory of screenshots, ignored by Git. */
 const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, '..', 'screenshots')
 
-/** Takes a screenshot of the whole page, or of the window while a dialog is open. */
+/** Takes a screenshot of the full page, or of the window while a dialog is open. */
 export async function picture(page: Page, ...name: (string | number)[]): Promise<void> {
   await mkdir(PICTURES, { recursive: true })
   const fullPage = (await page.getByRole('dialog').count()) === 0

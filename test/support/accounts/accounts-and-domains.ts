@@ -2,10 +2,12 @@
 import { hashPassword } from '../../../services/accounts/password-hashing.ts'
 import { insertUser, type UserDoc } from '../../../services/accounts/store/users.ts'
 import { formatToken, hashSecret } from '../../../services/mail/credentials/rules/token.ts'
+import type { CredentialDoc } from '../../../services/mail/credentials/store/smtp-credentials.ts'
 import { insertCredential } from '../../../services/mail/credentials/store/smtp-credentials.ts'
+import type { TokenDoc } from '../../../services/mail/credentials/store/tokens.ts'
 import { insertToken } from '../../../services/mail/credentials/store/tokens.ts'
+import type { DomainDoc } from '../../../services/mail/domains/store/domain-model.ts'
 import { insertDomain } from '../../../services/mail/domains/store/domains.ts'
-import type { CredentialDoc, DomainDoc, TokenDoc } from '../../../services/mail/store/documents.ts'
 import type { Db } from '../../../services/platform/database/mongo.ts'
 import { newId } from '../../../services/platform/ids.ts'
 

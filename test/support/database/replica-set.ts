@@ -39,7 +39,7 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
   }
   const [first] = members
   if (!first) throw new Error('a set needs members')
-  for (const { port } of members) await admin(port, { hello: 1 }) // initiation asks all of them at once
+  for (const { port } of members) await admin(port, { hello: 1 }) // initiation contacts all of them in parallel
   await admin(first.port, {
     replSetInitiate: {
       _id: 'kill',

@@ -26,7 +26,7 @@ const search = {
   binary: process.env.MONGOD_BINARY,
   path: process.env.PATH ?? '',
   cache: cacheFolder(process.env.XDG_CACHE_HOME),
-  say: (text: string) => process.stderr.write(`tests: ${text}\n`),
+  report: (text: string) => process.stderr.write(`tests: ${text}\n`),
 }
 
 /** The mongod for tests. Rejects with {@link MissingProgram} if none is found or downloaded. */
@@ -34,7 +34,7 @@ export async function mongodBinary(): Promise<string> {
   try {
     return await findMongod(search)
   } catch (error) {
-    // The first line says what is missing, the last what to do, those between why each place has none.
+    // The first line names what is missing, the last the remedy, those between why each source has none.
     const lines = String(error instanceof Error ? error.message : error).split('\n')
     const reasons = (lines.length > 1 ? lines.slice(0, -1) : lines).map(line => line.replace(/^ *- /, ''))
     const reason = reasons.join('; ').replace(':; ', ': ')
@@ -49,7 +49,7 @@ export async function startTestMongod(more: Readonly<Record<string, string>> = {
   const binary = await mongodBinary()
   // Tests have their own clocks: what is new to them must not be removed because it is old by the machine's clock.
   const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
-  // Each test has a database, and mongod exits when it cannot open more files: dropped ones are deleted at once, idle ones
+  // Each test has a database, and mongod exits when it cannot open more files: dropped ones are deleted immediately, idle ones
   // closed after 15 s, where the defaults are five and ten minutes.
   const parameters = {
     ttlMonitorEnabled: 'false',

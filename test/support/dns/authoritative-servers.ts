@@ -24,7 +24,7 @@ export interface DnsServer {
   strangerKey: { name: string; algorithm: 'hmac-sha256'; secret: string }
   /** What `kdig` prints for a question, for people and transcripts. */
   dig(name: string, type: string): string
-  /** The whole zone by transfer, one line per record, without SOA and signatures. */
+  /** The complete zone by transfer, one line per record, without SOA and signatures. */
   transfer(zone: string): string[]
   stop(): Promise<void>
 }

@@ -148,7 +148,7 @@ async function cloudSubject(
   return {
     name,
     ...make(cloud.url),
-    served: (record, type) => askFor(answerer.port, record, type),
+    served: (record, type) => queryServer(answerer.port, record, type),
     dump: zone => store.zone(zone).records.map(line).toSorted(),
     cloud,
     async stop() {
@@ -189,14 +189,14 @@ async function serverSubject(kind: DnsServer['kind']): Promise<Subject> {
     stranger: make(server.port, server.key, Buffer.from('another secret').toString('base64')),
     reader: make(server.port, server.strangerKey),
     absent: make(1, server.key),
-    served: (name, type) => askFor(server.port, name, type),
+    served: (name, type) => queryServer(server.port, name, type),
     dump: zone => server.transfer(zone),
     cloud: undefined,
     stop: server.stop,
   }
 }
 
-async function askFor(port: number, name: string, type: 'TXT' | 'A' | 'CNAME'): Promise<string[]> {
+async function queryServer(port: number, name: string, type: 'TXT' | 'A' | 'CNAME'): Promise<string[]> {
   const { answers } = await ask({ ip: '127.0.0.1', port }, name, TYPE[type], {
     recursion: false,
     timeoutMs: 2_000,

@@ -6,19 +6,19 @@ import * as packet from 'dns-packet'
 export interface DnsStub {
   /** Names of the questions, in order. */
   env: Record<string, string>
-  /** Names that were asked for, in the order in which they were. */
-  asked: string[]
+  /** Queried names, in order. */
+  queries: string[]
   stop(): Promise<void>
 }
 
 /** Starts it; `delayMs` is the delay of an answer (milliseconds). */
 export async function startDnsStub(delayMs = 0): Promise<DnsStub> {
   const socket = createSocket('udp4')
-  const asked: string[] = []
+  const queries: string[] = []
   let open = true
   socket.on('message', (query, client) => {
     const { id, questions } = packet.decode(query)
-    asked.push(questions?.[0]?.name.toLowerCase() ?? '')
+    queries.push(questions?.[0]?.name.toLowerCase() ?? '')
     const answer = packet.encode({
       type: 'response',
       ...(id !== undefined && { id }),
@@ -31,7 +31,7 @@ export async function startDnsStub(delayMs = 0): Promise<DnsStub> {
   const { port } = socket.address()
   return {
     env: { DNS_SERVERS: `127.0.0.1:${port}`, DNS_PORT: String(port), DNS_ALLOW_PRIVATE: 'true' },
-    asked,
+    queries,
     stop() {
       open = false
       return new Promise(resolve => socket.close(() => resolve()))

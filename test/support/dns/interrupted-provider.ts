@@ -2,6 +2,7 @@
 
 import { type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 
 /** Simulates the end of the program: nothing may catch it. */
 export class Killed extends Error {}
@@ -29,7 +30,8 @@ export function interrupted(provider: DnsProvider, ledger: Ledger, interruption?
     if (hit && interruption.how === 'before') throw new Killed()
     const result = await work()
     if (hit && interruption.how === 'after') throw new Killed()
-    if (hit && interruption.how === 'cut' && write) throw new DnsProviderError('memory', 'unknown_outcome', 'cut')
+    if (hit && interruption.how === 'cut' && write)
+      throw new DnsProviderError('memory', 'unknown_outcome', verbatim('cut'))
     return result
   }
   const { batch } = provider

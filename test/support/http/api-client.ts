@@ -1,7 +1,9 @@
 /** An HTTP client that validates each response against the schema of its operation. */
+
 import { z } from 'zod'
 import type { AnyEndpoint } from '../../../services/platform/http/endpoint.ts'
 import { problems } from '../../../services/platform/problems.ts'
+import { english } from '../../../services/platform/sentences/en/index.ts'
 
 /** A valid response; `body` is undefined if there is none, and text if it is not JSON. */
 export interface Answer {
@@ -25,12 +27,21 @@ const problem = z.strictObject({
   title: z.string(),
   status: z.number(),
   detail: z.string(),
+  detail_code: z.enum(Object.keys(english) as [string, ...string[]]),
+  detail_params: z.record(z.string(), z.unknown()),
   instance: z.string(),
   code: z.enum(Object.keys(problems) as [string, ...string[]]),
   message: z.string(),
   request_id: z.string(),
   errors: z
-    .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
+    .array(
+      z.strictObject({
+        pointer: z.string(),
+        code: z.string(),
+        params: z.record(z.string(), z.unknown()).optional(),
+        message: z.string(),
+      }),
+    )
     .min(1)
     .optional(),
 })

@@ -30,13 +30,13 @@ export function envtestFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** A folder that contains both programs. Rejects with the reasons of every source if there is none. */
-export async function apiserverBinaries(env: NodeJS.ProcessEnv, say: Progress): Promise<string> {
+export async function apiserverBinaries(env: NodeJS.ProcessEnv, report: Progress): Promise<string> {
   const cache = envtestFolder(env)
   const sources: [name: string, find: () => Promise<string>][] = [
     ['KUBEBUILDER_ASSETS', () => given(env.KUBEBUILDER_ASSETS)],
     ['the cache', () => complete(cache)],
-    ['the Go modules', () => build(cache, say)],
-    ['the envtest release', () => download(cache, say)],
+    ['the Go modules', () => build(cache, report)],
+    ['the envtest release', () => download(cache, report)],
   ]
   const reasons: string[] = []
   for (const [name, find] of sources) {
@@ -66,16 +66,16 @@ async function complete(folder: string): Promise<string> {
  * Builds both from their modules. k8s.io/kubernetes replaces its staging modules by folders of its own repository, which
  * a module download does not have, so the scratch module names the published ones.
  */
-async function build(cache: string, say: Progress): Promise<string> {
+async function build(cache: string, report: Progress): Promise<string> {
   await run('go', ['version']).catch(() => {
     throw new Error('go is not on PATH')
   })
   const work = `${cache}.build-${process.pid}`
   await mkdir(work, { recursive: true })
   try {
-    say(`building etcd ${ETCD} from its Go module (once)`)
+    report(`building etcd ${ETCD} from its Go module (once)`)
     await compile(work, 'etcd', 'go.etcd.io/etcd/server/v3', `require go.etcd.io/etcd/server/v3 v${ETCD}\n`, '')
-    say(`building kube-apiserver ${KUBERNETES} from its Go module (once, several minutes)`)
+    report(`building kube-apiserver ${KUBERNETES} from its Go module (once, several minutes)`)
     const version = `v${KUBERNETES}`
     const { stdout } = await run('go', ['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], { cwd: work })
     const { Dir } = JSON.parse(stdout) as { Dir: string }
@@ -92,7 +92,7 @@ async function build(cache: string, say: Progress): Promise<string> {
     )
     await mkdir(cache, { recursive: true })
     for (const name of NAMES) await rename(join(work, 'bin', name), join(cache, name))
-    say('built')
+    report('built')
     return cache
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -115,11 +115,11 @@ async function compile(work: string, name: string, source: string, requirements:
 }
 
 /** The archive that setup-envtest uses, checked against the hash of the release index. */
-async function download(cache: string, say: Progress): Promise<string> {
+async function download(cache: string, report: Progress): Promise<string> {
   const system = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   const name = `envtest-v${KUBERNETES}-${system}.tar.gz`
   const address = `https://github.com/kubernetes-sigs/controller-tools/releases/download/envtest-v${KUBERNETES}/${name}`
-  say(`downloading ${address}`)
+  report(`downloading ${address}`)
   const [archive, sum] = await Promise.all([fetched(address), fetched(`${address}.sha512`)])
   if (createHash('sha512').update(archive).digest('hex') !== sum.toString('utf8').trim().split(/\s/)[0])
     throw new Error(`${name} has a wrong checksum`)

@@ -40,8 +40,8 @@ export interface ApiServer extends ApiServerAccess {
 }
 
 /** Starts both programs; resolves when `/readyz` succeeds. */
-export async function startApiServer(say: Progress, extraFlags: readonly string[] = []): Promise<ApiServer> {
-  const bin = await apiserverBinaries(process.env, say)
+export async function startApiServer(report: Progress, extraFlags: readonly string[] = []): Promise<ApiServer> {
+  const bin = await apiserverBinaries(process.env, report)
   const folder = await mkdtemp(join(tmpdir(), 'pw-apiserver-'))
   const [port, etcdPort, peerPort] = [await freePort(), await freePort(), await freePort()]
   const admin = randomBytes(16).toString('hex')

@@ -127,7 +127,7 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
   return { namespace, admin, mongo, foundation, clock, running, another, ...administratorActions(admin, namespace) }
 }
 
-/** Waits until new resources are younger: the API server stores whole seconds. */
+/** Waits until new resources are younger: the API server stores seconds. */
 export function untilYounger({ metadata }: Seen): Promise<void> {
   return until(() => Date.now() >= Date.parse(metadata.creationTimestamp) + 1_000)
 }

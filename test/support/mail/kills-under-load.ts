@@ -33,7 +33,7 @@ export interface KillPlan {
   pauseMs: number
   /** Messages per second. */
   rate: number
-  say?(line: string): void
+  report?(line: string): void
 }
 
 /** The result of a run. */
@@ -69,7 +69,7 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     const load = startLoad(submit, plan.rate)
     for (const disruption of plan.disruptions) {
       await sleep(plan.pauseMs)
-      plan.say?.(disruption)
+      plan.report?.(disruption)
       await disrupt(disruption, set, receiver, workers)
     }
     await sleep(plan.pauseMs)

@@ -43,7 +43,7 @@ export interface Receiver {
   /** Lines from clients, with the number of their connection. */
   commands: string[]
   /** Protocol errors of clients: commands out of order, bare line ends. */
-  faults: string[]
+  protocolErrors: string[]
   connections(): number
   /** PEM of the certificate, for the client's trust store. */
   ca: string
@@ -58,7 +58,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   const state: Omit<Receiver, 'port' | 'stop' | 'connections'> = {
     received: [],
     commands: [],
-    faults: [],
+    protocolErrors: [],
     ca: certificate.cert,
   }
   const server = await startTcpServer(
@@ -73,7 +73,7 @@ class Client {
   readonly #number: number
   readonly #options: ReceiverOptions
   readonly #certificate: { cert: string; key: string }
-  readonly #state: Pick<Receiver, 'received' | 'commands' | 'faults'>
+  readonly #state: Pick<Receiver, 'received' | 'commands' | 'protocolErrors'>
   #rest = ''
   #inData = false
   #mail: Received | undefined
@@ -83,7 +83,7 @@ class Client {
     number: number,
     options: ReceiverOptions,
     certificate: { cert: string; key: string },
-    state: Pick<Receiver, 'received' | 'commands' | 'faults'>,
+    state: Pick<Receiver, 'received' | 'commands' | 'protocolErrors'>,
   ) {
     this.#socket = socket
     this.#number = number
@@ -113,7 +113,7 @@ class Client {
     if (end === -1) return false
     const line = this.#rest.slice(0, end + 1)
     this.#rest = this.#rest.slice(end + 1)
-    if (!line.endsWith('\r\n')) this.#state.faults.push(`bare LF: ${line}`)
+    if (!line.endsWith('\r\n')) this.#state.protocolErrors.push(`bare LF: ${line}`)
     this.#command(line.trimEnd())
     return true
   }
@@ -124,7 +124,7 @@ class Client {
     const content = this.#rest.slice(0, end)
     this.#rest = this.#rest.slice(end + 3)
     this.#inData = false
-    if (/(?<!\r)\n|\r(?!\n)/.test(content)) this.#state.faults.push('bare CR or LF in the content')
+    if (/(?<!\r)\n|\r(?!\n)/.test(content)) this.#state.protocolErrors.push('bare CR or LF in the content')
     const mail = this.#mail
     this.#mail = undefined
     if (!mail) return true
@@ -201,7 +201,7 @@ class Client {
   #from(line: string): void {
     const match = /^MAIL FROM:<([^>]*)>(.*)$/i.exec(line)
     if (!match || this.#mail) {
-      this.#state.faults.push(`out of order: ${line}`)
+      this.#state.protocolErrors.push(`out of order: ${line}`)
       this.#reply('503 5.5.1 not now')
       return
     }

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { startTcpServer } from './tcp-server.ts'
 
-/** At the end of a reply: the server closes the connection after it. As the whole reply: it closes without a reply. */
+/** At the end of a reply: the server closes the connection after it. As the only content: it closes without a reply. */
 export const CLOSE = '\0close'
 
 /** The event that is answered. `content`: sent at the first octets of the content, before its end. */

@@ -31,7 +31,7 @@ export interface Conversation {
   /** Writes octets in pieces that end at these positions, each in its own segment. */
   writeInPieces(octets: string | Buffer, cuts: readonly number[]): Promise<void>
   /** Writes a line with CRLF and waits for its reply. */
-  ask(line: string): Promise<Reply>
+  command(line: string): Promise<Reply>
   /** Performs the handshake on this connection; replies that were read before are kept. */
   startTls(): Promise<void>
   /** EHLO, and without TLS also STARTTLS and EHLO again; then AUTH PLAIN. Returns the reply to AUTH. */
@@ -122,23 +122,23 @@ export async function converse(port: number, options: ConverseOptions = {}): Pro
         await turn()
       }
     },
-    ask(line) {
+    command(line) {
       socket.write(`${line}\r\n`)
       return self.reply()
     },
     startTls: secureNow,
     async logIn(username, password) {
-      await self.ask('EHLO client.example')
+      await self.command('EHLO client.example')
       if (!secure) {
-        await self.ask('STARTTLS')
+        await self.command('STARTTLS')
         await secureNow()
-        await self.ask('EHLO client.example')
+        await self.command('EHLO client.example')
       }
-      return self.ask(`AUTH PLAIN ${Buffer.from(`\0${username}\0${password}`).toString('base64')}`)
+      return self.command(`AUTH PLAIN ${Buffer.from(`\0${username}\0${password}`).toString('base64')}`)
     },
     async submit(from, to, message) {
       for (const line of [`MAIL FROM:<${from}>`, ...to.map(address => `RCPT TO:<${address}>`), 'DATA']) {
-        const reply = await self.ask(line)
+        const reply = await self.command(line)
         if (reply.code >= 400) throw new Error(`${line}: ${reply.text}`)
       }
       socket.write(message)

@@ -72,8 +72,8 @@ export async function startListener(
     log: silentLog,
     metrics,
     async accept(submission) {
-      const { rest, ...whole } = submission
-      received.push(rest ? { ...whole, raw: Buffer.concat([whole.raw, ...(parts.get(rest.id) ?? [])]) } : whole)
+      const { rest, ...message } = submission
+      received.push(rest ? { ...message, raw: Buffer.concat([message.raw, ...(parts.get(rest.id) ?? [])]) } : message)
       return accept ? accept(submission) : acceptedAnswer()
     },
     openRest() {
@@ -84,7 +84,7 @@ export async function startListener(
       return {
         write: async part => void own.push(Buffer.from(part)),
         discard,
-        finish: () => ({ id, size: 0, parts: own.length, lineFault: undefined, hash: undefined, discard }),
+        finish: () => ({ id, size: 0, parts: own.length, lineError: undefined, hash: undefined, discard }),
       }
     },
     async checkLogin(username, password): Promise<Submission['submitter'] | Refused> {

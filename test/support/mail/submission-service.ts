@@ -1,6 +1,7 @@
 /** The SMTP main with a real database, and an account that may send. */
 import { onTestFinished } from 'vitest'
-import type { CredentialDoc, DomainDoc } from '../../../services/mail/store/documents.ts'
+import type { CredentialDoc } from '../../../services/mail/credentials/store/smtp-credentials.ts'
+import type { DomainDoc } from '../../../services/mail/domains/store/domain-model.ts'
 import { smtp } from '../../../services/smtp.ts'
 import { giveCredential, giveDomain, giveUser, PASSWORD } from '../accounts/accounts-and-domains.ts'
 import type { TestDatabase } from '../database/test-database.ts'

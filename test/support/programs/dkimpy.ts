@@ -31,7 +31,7 @@ const python = everyProgram('python3').find(path => {
   }
 })
 
-/** What dkimpy says of each signature of each message. `records`: TXT values by name. */
+/** dkimpy's result for each signature of each message. `records`: TXT values by name. */
 export async function dkimpyVerdicts(
   messages: readonly Buffer[],
   records: Readonly<Record<string, string>>,

@@ -96,9 +96,9 @@ export async function fakeHuawei() {
   const api = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const statuses = new Map<string, object>()
   const confirmed: string[] = []
-  let asked = 0
+  let requestCount = 0
   const server = createServer((request, response) => {
-    asked++
+    requestCount++
     let body = ''
     request.setEncoding('utf8').on('data', chunk => {
       body += chunk
@@ -136,7 +136,7 @@ export async function fakeHuawei() {
     statuses,
     confirmed,
     /** Number of requests. */
-    asked: () => asked,
+    requestCount: () => requestCount,
     /** A notice about a purchase. */
     notice(type: string, subtype: string, about: object, signers: [Certified, ...Certified[]] = chain): SentNotice {
       const payload = {

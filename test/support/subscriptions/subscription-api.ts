@@ -37,7 +37,7 @@ export interface ApiRequest {
 export interface SubscriptionApi {
   url: string
   foundation: Foundation
-  s: Subscriptions
+  context: Subscriptions
   clock: TestClock
   /** Fields of the information and warnings that the service logged. */
   logged: Record<string, unknown>[]
@@ -95,7 +95,7 @@ export async function startSubscriptionApi(env: Readonly<Record<string, string>>
   return {
     url,
     foundation,
-    s: openSubscriptions(foundation),
+    context: openSubscriptions(foundation),
     clock,
     logged,
     demo,

@@ -9,14 +9,15 @@ import { openSubscriptions, type Subscriptions, systemActor } from '../../../ser
 import { type Purchase, subscribe } from '../../../services/subscriptions/lifecycle/start-or-renew.ts'
 import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
 import { subscriptionCollections } from '../../../services/subscriptions/store/collections.ts'
-import type { EndUserDoc, PlanDoc, SubscriptionDoc } from '../../../services/subscriptions/store/documents.ts'
+import type { EndUserDoc, SubscriptionDoc } from '../../../services/subscriptions/store/documents.ts'
+import type { PlanDoc } from '../../../services/subscriptions/store/models.ts'
 import { freshDatabase } from '../database/test-database.ts'
 import { testFoundation } from '../processes/test-foundation.ts'
 import { type TestClock, testClock } from '../time/test-clock.ts'
 
 /** The use cases, their dependencies, and functions that create records. */
 export interface SubscriptionsModule {
-  s: Subscriptions
+  context: Subscriptions
   foundation: Foundation
   clock: TestClock
   giveApp(appKey: string): Promise<CreatedApp>
@@ -42,32 +43,32 @@ export async function openSubscriptionsModule(
   await ensureIndexes(mongo.db, subscriptionCollections)
   const clock = testClock()
   const foundation = testFoundation(mongo, env, clock)
-  const s = openSubscriptions(foundation)
+  const subscriptions = openSubscriptions(foundation)
   let number = 0
   return {
-    s,
+    context: subscriptions,
     foundation,
     clock,
     giveApp(appKey) {
       const spec = { app_name: appKey, app_description: '', status: '1' as const }
-      return createApp(s, systemActor, spec, { appKey })
+      return createApp(subscriptions, systemActor, spec, { appKey })
     },
     async giveUser(appKey, openid = `openid-${++number}`) {
       const login = { identities: { openid }, profile: { email: `${openid}@example.com` } }
-      return (await upsertUser(s, appKey, login)).user
+      return (await upsertUser(subscriptions, appKey, login)).user
     },
     givePlan(appKey, fields = {}) {
       const spec = { name: `plan-${++number}`, price: 1990, duration: 30, features: ['all'], ...fields }
-      return createPlan(s, systemActor, appKey, mergePlan(undefined, spec))
+      return createPlan(subscriptions, systemActor, appKey, mergePlan(undefined, spec))
     },
     async pay(user, plan, more = {}) {
       const paymentId = `pay-${++number}`
       const price = { amountCents: plan.price_cents, paidAt: clock.now() }
       const purchase = { appKey: user.app_key, userId: user._id, plan, method: 'alipay', paymentId, ...price, ...more }
-      return (await subscribe(s, systemActor, purchase)).subscription
+      return (await subscribe(subscriptions, systemActor, purchase)).subscription
     },
     async stored(id) {
-      const found = await s.c.subscriptions.findOne({ _id: id })
+      const found = await subscriptions.collections.subscriptions.findOne({ _id: id })
       if (!found) throw new Error(`there is no subscription ${id}`)
       return found
     },

@@ -16,6 +16,8 @@ export function setMachineClock(aheadMs: number): () => void {
       return Object.prototype.toString.call(value) === '[object Date]'
     }
   }
+  // Schemas of Mongoose know types by their name.
+  Object.defineProperty(MachineDate, 'name', { value: RealDate.name })
   globalThis.Date = MachineDate as DateConstructor
   return () => {
     globalThis.Date = RealDate

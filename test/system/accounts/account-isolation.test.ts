@@ -8,7 +8,7 @@ import { credentials } from '../../../services/mail/credentials/store/smtp-crede
 import { tokens } from '../../../services/mail/credentials/store/tokens.ts'
 import { sealCredentials } from '../../../services/mail/dns/dns-context.ts'
 import { dnsAccounts, insertDnsAccount } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
-import { domains } from '../../../services/mail/domains/store/domains.ts'
+import { domains } from '../../../services/mail/domains/store/domain-model.ts'
 import { SCOPES } from '../../../services/mail/http/shared/access.ts'
 import { CAPTURED, saveCaptured } from '../../../services/mail/store/captured.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'

@@ -328,7 +328,7 @@ describe('accounts, managed by an admin', () => {
 })
 
 describe('the last active admin', () => {
-  test('cannot be suspended, not even when two admins suspend each other at once', async () => {
+  test('cannot be suspended, not even when two admins suspend each other in parallel', async () => {
     const alone = await startPanelApi()
     try {
       const [one, two] = await Promise.all([alone.newUser({ role: 'admin' }), alone.newUser({ role: 'admin' })])

@@ -111,7 +111,10 @@ describe('certificates', () => {
     })
     const [{ fingerprint }] = (await list()).data
     await write(['mail.sender.test'], 90)
-    await until(async () => (await list()).data[0]?.fingerprint !== fingerprint)
+    await until(async () => {
+      const [listed] = (await list()).data
+      return listed !== undefined && listed.fingerprint !== fingerprint
+    })
     const { data } = await list()
     expect(data).toMatchObject([{ names: ['mail.sender.test'], status: 'warning', faults: ['self_signed'] }])
     await collectionOf(api.db, CERTIFICATES).deleteMany({})
@@ -170,7 +173,12 @@ describe('resources', () => {
     observed_at: new Date('2026-11-21T10:00:00Z'),
   }
   const by = (kind: string, name: string) => ({ kind, namespace: 'web', name, uid: name })
-  const shown = { ...STATE, observed_at: '2026-11-21T10:00:00.000Z' }
+  // An earlier release stored the text only.
+  const code = { message_code: 'text.verbatim', message_params: { text: STATE.message } }
+  const shown = {
+    ...{ ...STATE, ...code, observed_at: '2026-11-21T10:00:00.000Z' },
+    conditions: STATE.conditions.map(condition => ({ ...condition, ...code })),
+  }
 
   test('lists all kinds of the mail module by namespace and name, without unmanaged records and revoked tokens', async () => {
     const { user, client } = await api.newUser()

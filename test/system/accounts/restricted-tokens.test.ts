@@ -1,8 +1,8 @@
 /** Tokens with fewer rights than their account: for certain domains only, or for tests only. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TokenDoc } from '../../../services/mail/credentials/store/tokens.ts'
 import { CAPTURED, saveCaptured } from '../../../services/mail/store/captured.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
-import type { TokenDoc } from '../../../services/mail/store/documents.ts'
 import { MESSAGES } from '../../../services/mail/store/messages.ts'
 import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { giveDomain, giveToken, giveUser } from '../../support/accounts/accounts-and-domains.ts'
@@ -31,7 +31,7 @@ async function account(change: Partial<TokenDoc> = {}) {
   const [mine, other] = [`a-${user._id.slice(-8)}.example`, `b-${user._id.slice(-8)}.example`]
   for (const name of [mine, other])
     await giveDomain(api.mongo.db, user._id, name, { status: 'verified', verified_by: 'dns' })
-  const whole = await giveToken(api.mongo.db, user._id)
+  const unrestricted = await giveToken(api.mongo.db, user._id)
   const { value } = await giveToken(api.mongo.db, user._id, { domains: [mine], ...change })
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     api.call(method, path, { token: value, ...(body !== undefined && { body }), ...(headers && { headers }) })
@@ -39,10 +39,10 @@ async function account(change: Partial<TokenDoc> = {}) {
     giveMessage(api.mongo.db, user._id, { from: `ann@${domain}`, mail_from: `ann@${domain}`, raw: RAW, ...more })
   const scheduled = async (domain: string, more: object = {}) => {
     const body = mail(`ann@${domain}`, { scheduled_at: later(5), ...more })
-    const answer = await api.call('POST', '/api/v1/emails', { token: whole.value, body })
+    const answer = await api.call('POST', '/api/v1/emails', { token: unrestricted.value, body })
     return (answer.body as { id: string }).id
   }
-  return { user, mine, other, whole: whole.value, value, call, stored, scheduled }
+  return { user, mine, other, unrestricted: unrestricted.value, value, call, stored, scheduled }
 }
 
 const READS = ['', '/events', '/attempts', '/raw', '/preview'] as const
@@ -112,16 +112,24 @@ describe('a token for certain domains', () => {
     expect([...text.matchAll(/^id: \d+\/(.*)$/gm)].map(([, id]) => id)).toEqual([event._id])
   })
 
-  test('cannot read the statistics and captured mail of the whole account', async () => {
+  test('cannot read the statistics and captured mail of the account without its restriction', async () => {
     const { user, call } = await account()
-    const m = (await giveMessage(api.mongo.db, user._id))._id
+    const messageId = (await giveMessage(api.mongo.db, user._id))._id
     const exp = new Date(later(1))
     const envelope = { mail_from: 'a@example.com', rcpts: ['b@example.net'] }
     await saveCaptured(api.mongo, [
-      { _id: `${m}.0`, m, user_id: user._id, ...envelope, raw: Buffer.from(RAW), at: new Date(), exp },
+      {
+        _id: `${messageId}.0`,
+        m: messageId,
+        user_id: user._id,
+        ...envelope,
+        raw: Buffer.from(RAW),
+        at: new Date(),
+        exp,
+      },
     ])
     expect(await collectionOf(api.mongo.db, CAPTURED).countDocuments({ user_id: user._id })).toBe(1)
-    for (const path of ['/stats', '/inbox', `/inbox/${m}.0/raw`, `/inbox/${m}.0/preview`]) {
+    for (const path of ['/stats', '/inbox', `/inbox/${messageId}.0/raw`, `/inbox/${messageId}.0/preview`]) {
       const answer = await call('GET', `/api/v1${path}`)
       expect([path, answer.status, answer.body]).toMatchObject([path, 403, { code: 'insufficient_scope' }])
     }
@@ -158,12 +166,12 @@ describe('a test token', () => {
       ({ from, to }: { from: string; to: string }) => ({ from, to, raw: 'RnJvbTogYUBiLmV4YW1wbGUNCg==' }),
     ],
   ] as const)('does not use the idempotency keys of live tokens: POST %s', async (path, shape) => {
-    const { mine, call, whole } = await tester()
+    const { mine, call, unrestricted } = await tester()
     const body = shape(mail(`ann@${mine}`))
     if ('raw' in body) body.raw = Buffer.from(`From: ann@${mine}\r\nSubject: Hi\r\n\r\nHi\r\n`).toString('base64')
     const headers = { 'idempotency-key': 'order-1' }
     expect((await call('POST', path, body, headers)).status).toBe(202)
-    const live = await api.call('POST', path, { token: whole, body, headers })
+    const live = await api.call('POST', path, { token: unrestricted, body, headers })
     expect([live.status, live.headers.get('idempotency-replayed')]).toEqual([202, null])
     const [first] = 'data' in (live.body as object) ? (live.body as { data: { email: { id: string } }[] }).data : []
     const id = first?.email.id ?? (live.body as { id: string }).id

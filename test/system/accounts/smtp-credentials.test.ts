@@ -172,7 +172,7 @@ test('limits change one by one; absent fields keep their values', async () => {
   expect(await change({ password_hash: 'x' })).toMatchObject({ status: 422 })
 })
 
-test('a removed login is gone and its name is available again', async () => {
+test('a removed login does not exist and its name is available again', async () => {
   const { client } = await api.newUser()
   const username = name()
   const { body } = await client.post(path, { username })

@@ -43,6 +43,8 @@ describe('the health page', () => {
       name: 'proxies',
       status: 'ok',
       detail: 'No reverse proxy is trusted, and none was seen.',
+      detail_code: 'health.proxies_none',
+      detail_params: {},
     })
     await api.anonymous.with({ 'x-forwarded-for': '203.0.113.9' }).get('/api/v1/session')
     await until(async () => (await checks()).status === 'warning')
@@ -52,7 +54,7 @@ describe('the health page', () => {
   test('reports the trusted networks', async () => {
     const { api, checks } = await startApi({ TRUSTED_PROXIES: '127.0.0.0/8' })
     await api.anonymous.with({ 'x-forwarded-for': '203.0.113.9' }).get('/api/v1/session')
-    expect(await checks()).toMatchObject({ status: 'ok', detail: 'Forwarding headers count from 127.0.0.0/8.' })
+    expect(await checks()).toMatchObject({ status: 'ok', detail: 'Forwarding headers are accepted from 127.0.0.0/8.' })
   })
 })
 

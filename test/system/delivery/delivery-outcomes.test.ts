@@ -61,7 +61,7 @@ describe('a message', () => {
     })
     expect(event?.conversation).toContain('C: MAIL FROM:<a@example.com>')
     expect(event?.conversation).not.toContain('hello')
-    expect(environment.receiver.faults).toEqual([])
+    expect(environment.receiver.protocolErrors).toEqual([])
   })
 
   test('to several recipients of one site is sent once, and each recipient gets its own result', async () => {

@@ -45,7 +45,7 @@ const SENT: Sent = { outcomes: [], mx: 'mx.test', ip: '192.0.2.1', conversation:
 const reply = (code: number, enhanced: string) =>
   ({ kind: 'reply', stage: 'dot', reply: { code, enhanced, text: 'as it is' } }) as const
 
-/** What an attempt came to, and what log, queue and message say in the end. */
+/** Result of an attempt, and the final state of log, queue and message. */
 const OUTCOMES = {
   delivered: { code: 250, status: 'delivered', events: ['delivered'], reports: 0, left: 0 },
   bounced: { code: 550, status: 'bounced', events: ['bounced'], reports: 1, left: 0 },
@@ -182,7 +182,7 @@ describe('the database goes away in the middle of a settlement and comes back', 
 })
 
 describe('a result that comes after another worker took over', () => {
-  /** Settles as a worker that has lost its claim: another one settled meanwhile, or holds the delivery. */
+  /** Settles as a worker that has lost its claim: another one has settled the delivery, or holds it. */
   async function late(scene: DeliveryEnvironment, result: Result, times = 1) {
     const { settle, meet } = settling(scene, new AbortController().signal)
     let failures = times - 1

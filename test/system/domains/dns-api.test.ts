@@ -139,6 +139,11 @@ describe('one domain by the API alone', () => {
       'create',
       'create',
     ])
+    expect(plan.body.items[2]).toMatchObject({
+      reason: 'Adds ip4:192.0.2.10 to the existing record.',
+      reason_code: 'dns_plan.spf_added',
+      reason_params: { terms: 'ip4:192.0.2.10' },
+    })
     expect(server.transfer('shop.test')).toEqual(before)
     const stale = await call('POST', '/domains/shop.test/dns/apply', { plan_id: 'x'.repeat(32) })
     expect(stale).toMatchObject({ status: 409, body: { detail: expect.stringContaining('zone changed') } })

@@ -57,7 +57,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(await listed('nothing.zone.test')).toEqual([])
   })
 
-  test('reads several names at once, each with its zone', async () => {
+  test('reads several names in one call, each with its zone', async () => {
     const names = ['zone.test', 'www.zone.test', 'nothing.zone.test', 'nothing.sub.zone.test', 'zone.example']
     const states = await subject.provider.read(names.map(name => ({ name, types: ['TXT', 'CNAME'] as const })))
     expect(
@@ -84,7 +84,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(texts?.records.filter(({ type }) => type === 'TXT')).toHaveLength(2)
   })
 
-  test('a batch happens as a whole, or not at all', async () => {
+  test('a batch is applied completely or not at all', async () => {
     const { provider } = subject
     if (!provider.batch) return
     const before = subject.dump('zone.test')
@@ -104,7 +104,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(made.map(record => record?.value)).toEqual(['v', 'v=spf1 -all', DKIM])
     expect([await listed('one.zone.test'), await listed('two.zone.test')]).toEqual([['TXT v'], [`TXT ${DKIM}`]])
     expect(await provider.list(zone, 'two.zone.test')).toMatchObject([{ id: made[2]?.id }])
-    // One of two cannot be: an alias stands at its name.
+    // One of two cannot be created: an alias exists at its name.
     const refused = [
       { action: 'create' as const, record: txt('three', 'v') },
       { action: 'create' as const, record: txt('www', 'v') },
@@ -134,7 +134,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     await expect(stale).rejects.toEqual(providerError('changed'))
   })
 
-  test('creates a record that is listed and served, long keys whole', async () => {
+  test('creates a record that is listed and served, long keys completely', async () => {
     const before = subject.dump('zone.test')
     const made = await subject.provider.create(zone, txt('s1._domainkey', DKIM), 'note')
     expect(await subject.provider.list(zone, made.name)).toMatchObject([{ id: made.id, type: 'TXT', value: DKIM }])
@@ -205,7 +205,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     await subject.provider.remove(zone, alias)
   })
 
-  test('updating what is gone fails, removing it does not', async () => {
+  test('updating a deleted record fails, removing it does not', async () => {
     const made = await subject.provider.create(zone, txt('gone', 'v'), '')
     await subject.provider.remove(zone, made)
     await expect(subject.provider.update(zone, made, txt('gone', 'w'))).rejects.toMatchObject({
@@ -222,7 +222,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     await subject.provider.remove(sub, made)
   })
 
-  test('wrong credentials, missing rights and an absent server are told apart', async () => {
+  test('wrong credentials, missing permissions and an absent server are distinguished', async () => {
     if (!subject.stranger || !subject.reader || !subject.absent) return
     const stranger = subject.stranger
     await expect(stranger.findZone('zone.test')).rejects.toEqual(providerError('auth'))
@@ -232,7 +232,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(await listed('denied.zone.test')).toEqual([])
   })
 
-  test('a whole domain is written, kept, and taken back without a trace', async () => {
+  test('all records of a domain are written, kept, and removed without a trace', async () => {
     const host = { hostname: 'mx1.zone.test', addresses: ['192.0.2.10'], spfMechanisms: [] }
     const domain: GuidanceDomain = {
       name: 'zone.test',

@@ -28,9 +28,9 @@ interface Bench {
   store: FakeStore
   provider: DnsProvider
   zone: Zone
-  /** Seconds of silence that the provider asked for. */
+  /** Seconds of silence that the provider requested. */
   blocked: number[]
-  /** Operations that create, change and list records; `publish` and `change` are those of a whole domain. */
+  /** Operations that create, change and list records; `publish` and `change` are those of a domain. */
   names: { create: string; update: string; list: string; zones: string; publish: string; change: string }
 }
 
@@ -221,7 +221,7 @@ describe.each(VENDORS)('%s', vendor => {
     expect(entries.every(({ record_id }) => record_id)).toBe(true)
   })
 
-  test('an edit by somebody else right behind our update is not lost', async () => {
+  test('an external edit directly after our update is not lost', async () => {
     const it = await bench(vendor)
     const theirs = it.store.put('zone.test', { name: 'zone.test', type: 'TXT', value: 'v=spf1 mx -all' })
     let edits = 0
@@ -233,7 +233,7 @@ describe.each(VENDORS)('%s', vendor => {
     expect(theirs.value).toBe('v=spf1 mx include:new.example ip4:192.0.2.10 -all')
   })
 
-  test('one list, the writes, one list; a repetition is one list; a large zone is asked name by name', async () => {
+  test('one list, the writes, one list; a repetition is one list; a large zone is queried name by name', async () => {
     const it = await bench(vendor)
     const entries: OwnedRecord[] = []
     const count = async () => {
@@ -327,7 +327,7 @@ describe('what only one vendor does', () => {
   })
 
   test.each(['aliyun', 'dnspod'] as const)(
-    '%s: a clock that is wrong is an authentication error that says so',
+    '%s: a wrong clock is an authentication error with that reason',
     async vendor => {
       const it = await bench(vendor, { now: () => new Date(Date.now() + 3_600_000) })
       await expect(it.provider.findZone('zone.test')).rejects.toMatchObject({
@@ -351,19 +351,19 @@ describe('what only one vendor does', () => {
     expect((await publish(zoned, entries)).items.slice(0, 4).map(({ status }) => status)).toEqual(Array(4).fill('kept'))
   })
 
-  test('DNSPod: long TXT where it is not taken, and a banned zone, are said per record', async () => {
+  test('DNSPod: long TXT where it is not supported, and a banned zone, are reported per record', async () => {
     const strict = await bench('dnspod', { strictTxt: true })
     const { items } = await publish(strict)
     expect(items.find(({ row }) => row === 'dkim:s1')).toMatchObject({
       status: 'failed',
-      message: expect.stringContaining('RecordValueLengthInvalid'),
+      message: { code: 'dns_provider.refused', params: { code: 'InvalidParameter.RecordValueLengthInvalid' } },
     })
     expect(items.filter(({ status }) => status === 'done')).toHaveLength(3)
     const banned = await bench('dnspod')
     banned.store.zone('zone.test').status = 'spam'
     expect((await publish(banned)).items.find(({ row }) => row === 'spf')).toMatchObject({
       status: 'failed',
-      message: expect.stringContaining('banned'),
+      message: { code: 'dns_provider.refused', params: { reason: expect.stringContaining('banned') } },
     })
   })
 

@@ -1,4 +1,4 @@
-/** What an RFC 2136 server that is half broken says must not read as "not our zone": records would be left behind. */
+/** Replies of a broken RFC 2136 server must not be read as "not our zone": records would never be removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136/rfc2136.ts'
 import { type DnsServer, startDnsServer } from '../../support/dns/authoritative-servers.ts'
@@ -25,7 +25,7 @@ describe.each(['knot', 'bind'] as const)('%s', kind => {
   const zone = { id: 'broken.test', name: 'broken.test', minTtl: 0, maxTxt: 4_000, nameServers: [], warnings: [] }
   const unavailable = { name: 'DnsProviderError', kind: 'unavailable', code: 'SERVFAIL' }
 
-  test('a zone that it cannot load is an error, however it is asked for', async () => {
+  test('a zone that it cannot load is an error for every kind of request', async () => {
     const question = { name: '_dmarc.broken.test', types: ['TXT'] as const }
     await expect(provider().read([question])).rejects.toMatchObject(unavailable)
     await expect(provider().findZone('broken.test')).rejects.toMatchObject(unavailable)

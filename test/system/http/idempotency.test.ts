@@ -148,7 +148,7 @@ describe('a batch', () => {
     expect(answer.status).toBe(422)
     const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
     expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
-      '/1/to custom',
+      '/1/to address',
       '/2 sender_not_allowed',
       '/3/track unsupported_field',
     ])

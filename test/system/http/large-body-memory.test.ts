@@ -32,7 +32,7 @@ test('rejects large bodies of an account that uses its half, and accepts those o
     for (let n = 0; n < mib; n++) await Promise.race([answered, new Promise(resolve => call.write(PART, resolve))])
     return { call, answered }
   }
-  const whole = async ({ call, answered }: { call: ClientRequest; answered: Promise<[IncomingMessage]> }) => {
+  const statusOf = async ({ call, answered }: { call: ClientRequest; answered: Promise<[IncomingMessage]> }) => {
     call.end('"}]}')
     return (await answered)[0].statusCode
   }
@@ -41,12 +41,12 @@ test('rejects large bodies of an account that uses its half, and accepts those o
   for (const mib of [30, 30, 21]) held.push(await open(api.token, 'a@example.com', mib))
   const answers = await Promise.race(held.map(({ answered }) => answered))
   expect(answers[0]).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5', connection: 'close' } })
-  expect(await whole(await open(other, 'a@second.example', 30))).toBe(202)
+  expect(await statusOf(await open(other, 'a@second.example', 30))).toBe(202)
   const small = { from: 'a@example.com', to: 'b@example.net', subject: 'Small', text: 'x'.repeat(100_000) }
   expect((await api.call('POST', '/api/v1/emails', { body: small })).status).toBe(202)
 
   for (const { call } of held) call.destroy()
-  await until(async () => (await whole(await open(api.token, 'a@example.com', 30))) === 202)
+  await until(async () => (await statusOf(await open(api.token, 'a@example.com', 30))) === 202)
 }, 30_000)
 
 test.each<[string, (text: string) => Buffer, number]>([

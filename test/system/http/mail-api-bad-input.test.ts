@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { sendEmail } from '../../../services/mail/http/emails-contract.ts'
+import { sendEmail } from '../../../services/mail/submission/http/send-contract.ts'
 import type { AnyEndpoint } from '../../../services/platform/http/endpoint.ts'
 import { createSchemas } from '../../../services/platform/json/json-schema.ts'
 import { giveCredential, giveDomain, giveToken } from '../../support/accounts/accounts-and-domains.ts'
@@ -184,7 +184,7 @@ const ROWS = MAIL_OPERATIONS.filter(
   ({ path, status }) => !path.endsWith('/stream') && !(path === '/api/v1/session' && status === 204),
 ).map(operation => [`${operation.method} ${operation.path}`, operation] as const)
 
-/** A dry run returns 200 where the contract of sending says 202; it has tests of its own. */
+/** A dry run returns 200 where the contract of sending has 202; it has tests of its own. */
 const isDryRun = (asked: unknown) => typeof asked === 'object' && asked !== null && 'dry_run' in asked
 
 /** Calls an operation with generated requests; returns the internal errors and all statuses. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createDnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import { checkDueDomains } from '../../../services/mail/domains/dns-check-job.ts'
 import { requestKey } from '../../../services/mail/domains/rotate-dkim.ts'
-import { domains } from '../../../services/mail/domains/store/domains.ts'
+import { domains } from '../../../services/mail/domains/store/domain-model.ts'
 import { type Access, SCOPES } from '../../../services/mail/http/shared/access.ts'
 import { collectionOf, ensureIndexes } from '../../../services/platform/database/mongo.ts'
 import { giveDomain, PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
@@ -192,13 +192,13 @@ describe('DNS', () => {
     const { _id } = await giveDomain(api.db, user._id, 'once.example.com')
     const check = () => client.post(`/api/v1/domains/${_id}/verify`)
     const first = await check()
-    const questions = dns.asked.filter(name => name.endsWith('once.example.com')).length
+    const questions = dns.queries.filter(name => name.endsWith('once.example.com')).length
     expect(questions).toBeGreaterThan(3)
     const answers = await Promise.all(Array.from({ length: 30 }, check))
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`))).toEqual(
       new Set([`202 ${first.body.id}`]),
     )
-    expect(dns.asked.filter(name => name.endsWith('once.example.com')).length).toBe(questions)
+    expect(dns.queries.filter(name => name.endsWith('once.example.com')).length).toBe(questions)
     await client.post(`/api/v1/domains/${_id}/dns/plan`, {})
     expect((await check()).body.id).not.toBe(first.body.id)
   })
@@ -231,12 +231,12 @@ describe('DNS', () => {
     const due = (secondsAgo: number) => ({ next_check_at: new Date(Date.now() - secondsAgo * 1_000) })
     for (let n = 0; n < 80; n++) await giveDomain(mongo.db, 'usr_many', `s${n}.example.com`, due(1_000 - n))
     await giveDomain(mongo.db, 'usr_one', 'one.example.org', due(1))
-    dns.asked.length = 0
+    dns.queries.length = 0
     const signal = new AbortController().signal
     const deps = createDnsDeps(testFoundation(mongo, dns.env))
     expect(await checkDueDomains(deps, { signal, touch: async () => undefined })).toBe(81)
     const order = [
-      ...new Set(dns.asked.flatMap(name => /(?:s\d+\.example\.com|one\.example\.org)$/.exec(name)?.[0] ?? [])),
+      ...new Set(dns.queries.flatMap(name => /(?:s\d+\.example\.com|one\.example\.org)$/.exec(name)?.[0] ?? [])),
     ]
     expect(order).toHaveLength(81)
     expect(order.indexOf('one.example.org')).toBeLessThan(30)

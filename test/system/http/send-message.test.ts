@@ -246,7 +246,7 @@ describe('rejects', () => {
 
   test('a request without credentials with a detail that names the header', async () => {
     const { body } = await post(minimal, { token: '', path: '/api/send' })
-    expect(body).toMatchObject({ detail: 'Send a token in the header `Authorization: Bearer …`, or log in.' })
+    expect(body).toMatchObject({ detail: 'Log in, or send Authorization: Bearer <token>.' })
   })
 
   async function tokenWith(change: Parameters<typeof giveToken>[2]): Promise<string> {

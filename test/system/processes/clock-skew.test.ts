@@ -1,4 +1,4 @@
-/** Processes on machines whose clocks are an hour ahead or behind: nothing is delayed and nothing is lost. */
+/** Processes on machines whose clocks are an hour ahead or slow: nothing is delayed and nothing is lost. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -120,11 +120,11 @@ async function wrongTimes(mongo: Mongo): Promise<object[]> {
   return found.flat()
 }
 
-test('SMTP processes and workers an hour ahead and behind deliver everything, while sweeps run all the time', async () => {
+test('SMTP processes and workers an hour ahead and slow deliver everything, while sweeps run all the time', async () => {
   const { mongo, smtp, worker } = await installation()
   const receiver = await startReceiver({ extensions: ['PIPELINING', 'SIZE 30000000', '8BITMIME'] })
   onTestFinished(() => receiver.stop())
-  const [ahead, behind, first] = await Promise.all([smtp(HOUR), smtp(-HOUR), worker(HOUR, receiver.port)])
+  const [ahead, slow, first] = await Promise.all([smtp(HOUR), smtp(-HOUR), worker(HOUR, receiver.port)])
   await worker(-HOUR, receiver.port)
   const sweeping = setInterval(() => {
     const sweeps = { name: { $in: ['sweep-orphan-bodies', 'sweep-final-bodies'] }, lockedAt: null }
@@ -139,8 +139,8 @@ test('SMTP processes and workers an hour ahead and behind deliver everything, wh
   const accepted = await Promise.all([
     submit(ahead.port, 'ahead-1', 20),
     submit(ahead.port, 'ahead-2', 20),
-    submit(behind.port, 'behind-1', 20),
-    submit(behind.port, 'behind-2', 20),
+    submit(slow.port, 'slow-1', 20),
+    submit(slow.port, 'slow-2', 20),
   ])
   const all = accepted.flat().toSorted()
   expect(all.length).toBe(80)
@@ -152,7 +152,7 @@ test('SMTP processes and workers an hour ahead and behind deliver everything, wh
   // Every process reports the wrong clock, and nothing is rejected because of it.
   for (const [process, skew] of [
     [ahead, 3_600],
-    [behind, -3_600],
+    [slow, -3_600],
     [first, 3_600],
   ] as const) {
     const words = new RegExp(`^(ready|ok)\n.*3600\\.\\d s ${skew > 0 ? 'ahead of' : 'behind'} the database's`)

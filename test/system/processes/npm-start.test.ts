@@ -220,11 +220,11 @@ test.each([
   [
     'several errors at once',
     { ADMIN_API_PORT: 'abc', SENDING_IP: 'x', SUBMISSION_LISTEN: '25:plain' },
-    /3 faults:[\s\S]*ADMIN_API_PORT[\s\S]*SENDING_IP[\s\S]*SUBMISSION_LISTEN/,
+    /3 errors:[\s\S]*ADMIN_API_PORT[\s\S]*SENDING_IP[\s\S]*SUBMISSION_LISTEN/,
   ],
-])('the start rejects %s with exit code 78', async (_, fault, expected) => {
+])('the start rejects %s with exit code 78', async (_, error, expected) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
-  const postwright = startPostwright({ ...(await trialSettings(dataDir)), ...fault })
+  const postwright = startPostwright({ ...(await trialSettings(dataDir)), ...error })
   expect(await postwright.end('SIGCONT')).toBe(78)
   expect(postwright.output()).toMatch(expected)
   await rm(dataDir, { recursive: true, force: true })

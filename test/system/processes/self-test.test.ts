@@ -1,4 +1,4 @@
-/** The program behind `helm test`, as a process against real sockets: output and exit code. */
+/** The program of `helm test`, as a process against real sockets: output and exit code. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -24,9 +24,9 @@ describe('a stopping server', () => {
   ])('completes a transaction with %s and sends 421 after its reply', async (_, before, after) => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    for (const line of before) expect((await client.ask(line)).code).toBe(250)
+    for (const line of before) expect((await client.command(line)).code).toBe(250)
     const stopped = listener.stop()
-    for (const line of after) expect((await client.ask(line)).code).toBe(line === 'DATA' ? 354 : 250)
+    for (const line of after) expect((await client.command(line)).code).toBe(line === 'DATA' ? 354 : 250)
     client.write(MAIL)
     expect((await client.reply()).code).toBe(250)
     expect((await client.reply()).text).toMatch(GOODBYE)
@@ -57,7 +57,7 @@ describe('a stopping server', () => {
   test('sends 421 to a client that does not continue', async () => {
     const listener = await startListener({ limits: { envelopeMs: 50 } })
     const [stalls, again] = [await loggedIn(listener), await loggedIn(listener)]
-    for (const client of [stalls, again]) await client.ask('MAIL FROM:<a@example.org>')
+    for (const client of [stalls, again]) await client.command('MAIL FROM:<a@example.org>')
     const stopped = listener.stop()
     expect((await stalls.reply()).text).toMatch(GOODBYE)
     await stalls.closed
@@ -68,10 +68,10 @@ describe('a stopping server', () => {
   test('does not begin another transaction after RSET', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    await client.ask('MAIL FROM:<a@example.org>')
+    await client.command('MAIL FROM:<a@example.org>')
     const stopped = listener.stop()
-    expect((await client.ask('RSET')).code).toBe(250)
-    expect((await client.ask('MAIL FROM:<a@example.org>')).text).toMatch(GOODBYE)
+    expect((await client.command('RSET')).code).toBe(250)
+    expect((await client.command('MAIL FROM:<a@example.org>')).text).toMatch(GOODBYE)
     await stopped
   })
 })

@@ -111,7 +111,7 @@ test.each([
   expect(output()).toMatch(message)
 })
 
-test('a standalone mongod: exits with 1 and says what to do', async () => {
+test('a standalone mongod: exits with 1 and names the remedy', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pw-standalone-'))
   const port = await freePort()
   const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.25']

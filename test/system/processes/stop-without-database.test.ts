@@ -98,7 +98,7 @@ test.each([
     const client = await converse(ports.submission, { tls: true })
     await client.reply()
     expect((await client.logIn('app', PASSWORD)).code).toBe(235)
-    for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.ask(line)
+    for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.command(line)
 
     process.kill(mongod.pid, signal)
     client.write('From: a@example.org\r\nSubject: x\r\n\r\nx\r\n.\r\n')

@@ -1,8 +1,9 @@
 /** The Postfix example of the documentation, verbatim, with a real Postfix: it sends cron mail and bounces. */
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { CredentialDoc } from '../../../services/mail/credentials/store/smtp-credentials.ts'
 import { readBody } from '../../../services/mail/store/bodies.ts'
-import type { CredentialDoc, MessageDoc } from '../../../services/mail/store/documents.ts'
+import type { MessageDoc } from '../../../services/mail/store/documents.ts'
 import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
 import { databaseForThisTest, type TestDatabase } from '../../support/database/test-database.ts'
 import { type NullClient, startNullClient } from '../../support/mail/postfix.ts'

@@ -31,7 +31,7 @@ const startValidatingListener = (over: Parameters<typeof startListener>[0] = {})
 
 async function openData(listener: TestListener) {
   const client = await loggedIn(listener)
-  for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.ask(line)
+  for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.command(line)
   return client
 }
 
@@ -69,7 +69,7 @@ describe('a smuggled message', () => {
       const reply = await client.reply()
       expect(reply.text).toMatch(/^550 5\.6\.0 /)
       expect(listener.received.map(({ mailFrom }) => mailFrom)).toEqual(['a@example.org'])
-      expect((await client.ask('NOOP')).code).toBe(250)
+      expect((await client.command('NOOP')).code).toBe(250)
       await expectServed(listener)
     },
   )
@@ -83,7 +83,7 @@ describe('a smuggled message', () => {
         const client = await openData(listener)
         await client.writeInPieces(`From: a@example.org\r\n\r\nhi${ending}${STOLEN}`, cuts)
         await client.reply()
-        await client.ask('NOOP')
+        await client.command('NOOP')
         client.destroy()
         const seen = listener.received.slice(before)
         expect(seen.map(({ mailFrom }) => mailFrom)).toEqual(['a@example.org'])
@@ -117,7 +117,7 @@ describe('a smuggled message', () => {
         async (lines, cuts) => {
           const body = lines.map(text => `${text}\r\n`).join('')
           for (const command of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA'])
-            await client.ask(command)
+            await client.command(command)
           await client.writeInPieces(`${body.replace(/^\./gm, '..')}.\r\n`, cuts)
           expect((await client.reply()).code).toBe(250)
           expect(listener.received.at(-1)?.raw.toString()).toBe(body)
@@ -131,7 +131,7 @@ describe('a smuggled message', () => {
 describe('plaintext after STARTTLS', () => {
   test.each([
     [
-      'a whole session',
+      'a complete session',
       `EHLO evil.example\r\nMAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n${MAIL}.\r\n`,
     ],
     ['a part of a line', 'EHLO ev'],
@@ -140,12 +140,12 @@ describe('plaintext after STARTTLS', () => {
     const listener = await startListener()
     const client = await converse(listener.starttls)
     await client.reply()
-    await client.ask('EHLO client.example')
+    await client.command('EHLO client.example')
     client.write(`STARTTLS\r\n${smuggled}`)
     expect((await client.reply()).code).toBe(220)
     await client.startTls()
-    expect((await client.ask('MAIL FROM:<a@example.org>')).text).toMatch(/^503 /) // not even its EHLO counted
-    const { lines } = await client.ask('EHLO client.example')
+    expect((await client.command('MAIL FROM:<a@example.org>')).text).toMatch(/^503 /) // not even its EHLO counted
+    const { lines } = await client.command('EHLO client.example')
     expect(lines[0]).toMatch(/^250-mail\.example\.com/)
     expect((await client.logIn(LOGIN.username, LOGIN.password)).code).toBe(235)
     expect(listener.received).toEqual([])
@@ -174,8 +174,8 @@ describe('invalid commands', () => {
     ['a parameter with a line break', 'MAIL FROM:<a@example.org> ENVID=a+0D+0ARCPT', 501],
   ])('%s gets an error, and the session continues', async (_, line, code) => {
     const client = await loggedIn(await startListener())
-    expect((await client.ask(line)).code).toBe(code)
-    expect((await client.ask('NOOP')).code).toBe(250)
+    expect((await client.command(line)).code).toBe(code)
+    expect((await client.command('NOOP')).code).toBe(250)
   })
 
   test('a client that sends no useful command before its login gets 421', async () => {
@@ -217,7 +217,7 @@ describe('limits', () => {
     client.write(`${MAIL}${'x'.repeat(70)}\r\n`.repeat(30))
     client.write('.\r\n')
     expect((await client.reply()).text).toMatch(/^552 5\.3\.4 /)
-    expect((await client.ask('NOOP')).code).toBe(250)
+    expect((await client.command('NOOP')).code).toBe(250)
     expect(listener.received).toEqual([])
   })
 
@@ -239,7 +239,7 @@ describe('limits', () => {
       second.write(`${MAIL}${'x'.repeat(70)}\r\n`.repeat(10))
       second.write('.\r\n')
       const { code } = await second.reply()
-      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await second.ask(line)
+      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await second.command(line)
       return code === 451
     })
     first.write('.\r\n')
@@ -262,7 +262,7 @@ describe('limits', () => {
       const client = await converse(listener.tls, { tls: true })
       await client.reply()
       await client.logIn(user, 'right')
-      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.ask(line)
+      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.command(line)
       return client
     }
     const stalled = await Promise.all(Array.from({ length: 20 }, () => openAs('usr_greedy')))
@@ -329,7 +329,7 @@ describe('timeouts', () => {
     const client = await loggedIn(listener)
     let text = ''
     const deadline = performance.now() + 10_000
-    while (!text.startsWith('421') && performance.now() < deadline) text = (await client.ask('NOOP')).text
+    while (!text.startsWith('421') && performance.now() < deadline) text = (await client.command('NOOP')).text
     expect(text).toMatch(/^421 4\.4\.2 /)
     await client.closed
   })
@@ -348,8 +348,8 @@ describe('timeouts', () => {
 describe('connection slots', () => {
   const ports = ['starttls', 'tls'] as const
   const goodbyes = {
-    'says QUIT': async (client: Conversation) => {
-      expect((await client.ask('QUIT')).code).toBe(221)
+    'sends QUIT': async (client: Conversation) => {
+      expect((await client.command('QUIT')).code).toBe(221)
       await client.closed
     },
     'drops the connection': async (client: Conversation) => client.destroy(),

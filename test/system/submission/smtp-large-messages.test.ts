@@ -86,7 +86,7 @@ describe('leaves nothing of a rejected large message', () => {
     const { service, account } = await setUp()
     const client = await logInAs(service, account)
     for (const line of [`MAIL FROM:<ann@${account.domain.name}>`, 'RCPT TO:<bob@example.net>', 'DATA'])
-      await client.ask(line)
+      await client.command(line)
     client.write(`${mailOf(account)}${text(3 * MIB)}`)
     await until(async () => (await partsLeft()) > 0)
     client.destroy()

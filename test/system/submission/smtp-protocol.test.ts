@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Submission } from '../../../services/mail/submission/submission.ts'
 import { refuse } from '../../../services/mail/submission/validate-sender.ts'
 import { makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { converse } from '../../support/mail/smtp-conversation.ts'
 import {
   acceptedAnswer,
@@ -36,7 +37,7 @@ describe.each(MODES)('a regular client on the %s port', mode => {
     expect((await client.logIn(LOGIN.username, LOGIN.password)).text).toBe('235 2.7.0 Authentication successful')
     const reply = await client.submit('bounce@example.org', ['b@example.net', 'c@example.net'], MAIL)
     expect(reply.text).toMatch(/^250 2\.0\.0 queued as em_[0-9a-z]{26}$/)
-    expect((await client.ask('QUIT')).code).toBe(221)
+    expect((await client.command('QUIT')).code).toBe(221)
     await client.closed
     expect(listener.received).toMatchObject([
       {
@@ -55,7 +56,7 @@ describe.each(MODES)('a regular client on the %s port', mode => {
     const listener = await startListener()
     const client = await converse(listener[mode], { tls: mode === 'tls' })
     await client.reply()
-    const { lines } = await client.ask('EHLO client.example')
+    const { lines } = await client.command('EHLO client.example')
     const offered = lines.map(line => line.slice(4))
     expect(offered).toEqual(
       expect.arrayContaining(['PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES', 'DSN', 'SIZE 26214400']),
@@ -83,28 +84,28 @@ describe('login', () => {
     const listener = await startListener()
     const client = await converse(listener.tls, { tls: true })
     await client.reply()
-    await client.ask('EHLO client.example')
-    expect((await client.ask('AUTH LOGIN')).text).toBe('334 VXNlcm5hbWU6')
-    expect((await client.ask(btoa(LOGIN.username))).text).toBe('334 UGFzc3dvcmQ6')
-    expect((await client.ask(btoa(LOGIN.password))).code).toBe(235)
+    await client.command('EHLO client.example')
+    expect((await client.command('AUTH LOGIN')).text).toBe('334 VXNlcm5hbWU6')
+    expect((await client.command(btoa(LOGIN.username))).text).toBe('334 UGFzc3dvcmQ6')
+    expect((await client.command(btoa(LOGIN.password))).code).toBe(235)
   })
 
   test('AUTH is rejected before TLS', async () => {
     const listener = await startListener()
     const client = await converse(listener.starttls)
     await client.reply()
-    await client.ask('EHLO client.example')
-    expect((await client.ask(`AUTH PLAIN ${btoa('\0a\0b')}`)).text).toMatch(/^538 5\.7\.0 /)
-    expect((await client.ask('AUTH LOGIN')).code).toBe(538)
+    await client.command('EHLO client.example')
+    expect((await client.command(`AUTH PLAIN ${btoa('\0a\0b')}`)).text).toMatch(/^538 5\.7\.0 /)
+    expect((await client.command('AUTH LOGIN')).code).toBe(538)
   })
 
   test.each(MODES)('the %s port accepts nothing without login, for foreign and own domains', async mode => {
     const listener = await startListener()
     const client = await converse(listener[mode], { tls: mode === 'tls' })
     await client.reply()
-    await client.ask('EHLO client.example')
+    await client.command('EHLO client.example')
     for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<postmaster@example.org>', 'DATA'])
-      expect((await client.ask(line)).text).toMatch(/^530 5\.7\.0 /)
+      expect((await client.command(line)).text).toMatch(/^530 5\.7\.0 /)
     expect(listener.received).toEqual([])
   })
 
@@ -134,7 +135,7 @@ describe('login', () => {
     const [early, late] = [await loggedIn(listener), await converse(listener.tls, { tls: true })]
     await late.reply()
     up = false
-    expect((await early.ask('MAIL FROM:<a@example.org>')).text).toMatch(/^451 4\.3\.0 /)
+    expect((await early.command('MAIL FROM:<a@example.org>')).text).toMatch(/^451 4\.3\.0 /)
     expect((await late.logIn(LOGIN.username, LOGIN.password)).text).toMatch(/^454 4\.7\.0 /)
   })
 
@@ -164,7 +165,7 @@ describe('the envelope', () => {
     ['MAIL FROM:<root> HOLDFOR=1', /^555 5\.5\.4 /],
   ])('%s gets the expected reply', async (line, expected) => {
     const client = await loggedIn(await startListener())
-    expect((await client.ask(line)).text).toMatch(expected)
+    expect((await client.command(line)).text).toMatch(expected)
   })
 
   test.each([
@@ -185,8 +186,8 @@ describe('the envelope', () => {
     ['ü@example.net', /^553 5\.1\.3 /],
   ])('RCPT TO %s gets the expected reply', async (address, expected) => {
     const client = await loggedIn(await startListener())
-    await client.ask('MAIL FROM:<a@example.org>')
-    expect((await client.ask(`RCPT TO:<${address}>`)).text).toMatch(expected)
+    await client.command('MAIL FROM:<a@example.org>')
+    expect((await client.command(`RCPT TO:<${address}>`)).text).toMatch(expected)
   })
 
   test.each([
@@ -201,19 +202,19 @@ describe('the envelope', () => {
     ['RCPT TO:<b@example.net> notify=never', /^250 2\.1\.5 /],
   ])('rejects only parameters that EHLO does not offer: %s', async (line, expected) => {
     const client = await loggedIn(await startListener())
-    if (line.startsWith('RCPT')) await client.ask('MAIL FROM:<a@example.org>')
-    expect((await client.ask(line)).text).toMatch(expected)
+    if (line.startsWith('RCPT')) await client.command('MAIL FROM:<a@example.org>')
+    expect((await client.command(line)).text).toMatch(expected)
   })
 
   test('a transaction can begin or continue after a rejected parameter', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    await client.ask('MAIL FROM:<a@example.org> REQUIRETLS')
-    expect((await client.ask('RCPT TO:<b@example.net>')).code).toBe(503)
-    await client.ask('MAIL FROM:<a@example.org>')
-    await client.ask('RCPT TO:<lost@example.net> FOO')
-    await client.ask('RCPT TO:<b@example.net>')
-    await client.ask('DATA')
+    await client.command('MAIL FROM:<a@example.org> REQUIRETLS')
+    expect((await client.command('RCPT TO:<b@example.net>')).code).toBe(503)
+    await client.command('MAIL FROM:<a@example.org>')
+    await client.command('RCPT TO:<lost@example.net> FOO')
+    await client.command('RCPT TO:<b@example.net>')
+    await client.command('DATA')
     client.write(`${MAIL}.\r\n`)
     expect((await client.reply()).code).toBe(250)
     expect(listener.received[0]?.recipients).toEqual([{ email: 'b@example.net', type: 'envelope' }])
@@ -222,9 +223,9 @@ describe('the envelope', () => {
   test('passes quoted local parts and their parameters to the submission service', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    expect((await client.ask('MAIL FROM:<"the team"@example.org> SIZE=100 ENVID=a+2Bb')).code).toBe(250)
-    expect((await client.ask('RCPT TO:<"J. \\"D\\" Doe"@example.net> NOTIFY=NEVER')).code).toBe(250)
-    await client.ask('DATA')
+    expect((await client.command('MAIL FROM:<"the team"@example.org> SIZE=100 ENVID=a+2Bb')).code).toBe(250)
+    expect((await client.command('RCPT TO:<"J. \\"D\\" Doe"@example.net> NOTIFY=NEVER')).code).toBe(250)
+    await client.command('DATA')
     client.write(`${MAIL}.\r\n`)
     expect((await client.reply()).code).toBe(250)
     expect(listener.received[0]).toMatchObject({
@@ -237,10 +238,10 @@ describe('the envelope', () => {
   test('BDAT, which is not offered, ends the connection: octets of its chunk are never read as commands', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    const { lines } = await client.ask('EHLO client.example')
+    const { lines } = await client.command('EHLO client.example')
     expect(lines.join()).not.toMatch(/CHUNKING|BINARYMIME/)
-    await client.ask('MAIL FROM:<a@example.org>')
-    await client.ask('RCPT TO:<b@example.net>')
+    await client.command('MAIL FROM:<a@example.org>')
+    await client.command('RCPT TO:<b@example.net>')
     client.write('BDAT 64 LAST\r\nRSET\r\nMAIL FROM:<smuggled@example.org>\r\nRCPT TO:<b@example.net>\r\n')
     expect((await client.reply()).text).toBe(
       '502 5.5.1 BDAT is not offered here (EHLO does not list CHUNKING); send the message with DATA',
@@ -253,9 +254,9 @@ describe('the envelope', () => {
   test('passes the DSN, 8BITMIME and SMTPUTF8 parameters to the submission service', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    await client.ask('MAIL FROM:<a@example.org> RET=HDRS ENVID=e+3D1+20X BODY=8BITMIME SMTPUTF8')
-    await client.ask('RCPT TO:<ü@example.net> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;b+2B1@example.net')
-    await client.ask('DATA')
+    await client.command('MAIL FROM:<a@example.org> RET=HDRS ENVID=e+3D1+20X BODY=8BITMIME SMTPUTF8')
+    await client.command('RCPT TO:<ü@example.net> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;b+2B1@example.net')
+    await client.command('DATA')
     client.write(`${MAIL}.\r\n`)
     expect((await client.reply()).code).toBe(250)
     expect(listener.received[0]).toMatchObject({
@@ -277,7 +278,7 @@ describe('the envelope', () => {
   test('accepts only the permitted number of 10,000 recipients, and sends to these', async () => {
     const listener = await startListener({ env: { MAX_RECIPIENTS: '50' } })
     const client = await loggedIn(listener)
-    await client.ask('MAIL FROM:<a@example.org>')
+    await client.command('MAIL FROM:<a@example.org>')
     client.write(Array.from({ length: 10_000 }, (_, i) => `RCPT TO:<r${i}@example.net>\r\n`).join(''))
     const codes = new Map<string, number>()
     for (let i = 0; i < 10_000; i++) {
@@ -288,7 +289,7 @@ describe('the envelope', () => {
       ['250 2.1.5', 50],
       ['452 4.5.3', 9_950],
     ])
-    await client.ask('DATA')
+    await client.command('DATA')
     client.write(`${MAIL}.\r\n`)
     expect((await client.reply()).code).toBe(250)
     expect(listener.received[0]?.recipients).toHaveLength(50)
@@ -297,17 +298,17 @@ describe('the envelope', () => {
 
 describe('replies of the submission service', () => {
   test.each([
-    [refuse('bad_line_endings', 'There is a bare LF.'), '550 5.6.0 There is a bare LF.'],
+    [refuse('bad_line_endings', sentence('detail.nul', { at: 3 })), '550 5.6.0 There is a NUL at octet 3.'],
     [refuse('mail_loop'), '554 5.4.6 Too many Received headers: the message loops.'],
     [refuse('quota_exceeded'), '452 4.7.1 The hourly limit is used up; try again later.'],
-    [refuse('daily_quota_exceeded', 'None left.'), '452 4.7.1 None left.'],
+    [refuse('daily_quota_exceeded', sentence('detail.no_recipient')), '452 4.7.1 The message has no recipient.'],
     [refuse('queue_unavailable'), '451 4.3.0 The queue cannot take the message now; try again later.'],
     [refuse('idempotency_key_reused'), '554 5.7.1 This idempotency key was used with another body.'],
     [refuse('invalid_json'), '554 5.0.0 The body is not valid JSON.'],
   ])('%j', async (answer, expected) => {
     const client = await loggedIn(await startListener({ accept: async () => answer }))
     expect((await client.submit('a@example.org', ['b@example.net'], MAIL)).text).toBe(expected)
-    expect((await client.ask('NOOP')).code).toBe(250)
+    expect((await client.command('NOOP')).code).toBe(250)
   })
 
   test('a replay returns the id of the first message', async () => {
@@ -413,7 +414,7 @@ describe('load balancers', () => {
     const listener = await startListener({ env: { SUBMISSION_PROXY_FROM: '127.0.0.1' } })
     const client = await converse(listener.starttls, { prefix: V1 })
     await client.reply()
-    expect((await client.ask('PROXY TCP4 198.51.100.9 127.0.0.1 1 587')).code).toBe(500)
+    expect((await client.command('PROXY TCP4 198.51.100.9 127.0.0.1 1 587')).code).toBe(500)
     client.destroy()
   })
 
@@ -452,7 +453,7 @@ describe('load balancers', () => {
     const listener = await startListener({ env: { SUBMISSION_PROXY_FROM: '192.0.2.0/24' } })
     const client = await converse(listener.starttls)
     await client.reply()
-    expect((await client.ask(V1.trim())).code).toBe(500)
+    expect((await client.command(V1.trim())).code).toBe(500)
   })
 
   test.each([

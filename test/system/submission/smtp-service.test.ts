@@ -83,7 +83,7 @@ describe('an account may not', () => {
     const service = await startSubmission(mongo)
     const [one, two] = [await giveSendingAccount(mongo), await giveSendingAccount(mongo)]
     const client = await logInAs(service, one)
-    expect((await client.ask(`MAIL FROM:<x@${two.domain.name}>`)).text).toMatch(
+    expect((await client.command(`MAIL FROM:<x@${two.domain.name}>`)).text).toMatch(
       /^550 5\.7\.1 .* is not a domain of this/,
     )
     expect(await send(service, one, mailOf(two))).toMatch(/^550 5\.7\.1 .* is not a domain of this account/)
@@ -95,7 +95,7 @@ describe('an account may not', () => {
     const account = await giveSendingAccount(mongo)
     const pending = await giveDomain(mongo.db, account.userId, `pending-${account.domain.name}`)
     const client = await logInAs(service, account)
-    expect((await client.ask(`MAIL FROM:<x@${pending.name}>`)).text).toMatch(/^550 5\.7\.1 .* not verified/)
+    expect((await client.command(`MAIL FROM:<x@${pending.name}>`)).text).toMatch(/^550 5\.7\.1 .* not verified/)
     expect(await send(service, account, mailOf({ ...account, domain: pending }))).toMatch(
       /^550 5\.7\.1 .* not verified/,
     )
@@ -106,8 +106,8 @@ describe('an account may not', () => {
     const name = 'restricted.example'
     const account = await giveSendingAccount(mongo, { allowed_senders: [`ann@${name}`] }, { name })
     const client = await logInAs(service, account)
-    expect((await client.ask(`MAIL FROM:<bob@${name}>`)).text).toMatch(/^550 5\.7\.1 This login may not send as/)
-    expect((await client.ask(`MAIL FROM:<ann@${name}>`)).code).toBe(250)
+    expect((await client.command(`MAIL FROM:<bob@${name}>`)).text).toMatch(/^550 5\.7\.1 This login may not send as/)
+    expect((await client.command(`MAIL FROM:<ann@${name}>`)).code).toBe(250)
   })
 })
 
@@ -126,8 +126,8 @@ test.each<[string, (account: SendingAccount) => Promise<unknown>]>([
   await cut(account)
   const started = Date.now()
   await until(async () => {
-    const { code } = await client.ask(`MAIL FROM:<${from}>`)
-    if (code === 250) await client.ask('RSET')
+    const { code } = await client.command(`MAIL FROM:<${from}>`)
+    if (code === 250) await client.command('RSET')
     return code === 535
   })
   expect(Date.now() - started).toBeLessThan(5_000)

@@ -104,7 +104,7 @@ describe('users', () => {
     const total = async (start_date: string, end_date: string) =>
       (await root('GET', '/user', { query: { app_key: 'demo', start_date, end_date } })).body.data.pagination
         .total_records
-    const today = api.s.zone.day(api.clock.now())
+    const today = api.context.zone.day(api.clock.now())
     expect(await total(today, today)).toBe(2)
     expect(await total('2020-01-01', '2020-01-02')).toBe(0)
     expect(await total('0', String(Math.floor(api.clock.now().getTime() / 1000)))).toBe(2)
@@ -266,7 +266,12 @@ describe('subscriptions', () => {
     const other = await send(file.replace(',10,', ',20,'))
     expect([other.status, other.body.data.errors]).toEqual([
       422,
-      [{ row: 2, field: 'client_ref', rule: 'other_days', message: '该编号此前已按其他天数授予' }],
+      [
+        {
+          ...{ row: 2, field: 'client_ref', rule: 'other_days', code: 'field.other_days' },
+          message: '该编号此前已按其他天数授予',
+        },
+      ],
     ])
     const checked = await send(file.replace(',10,', ',20,'), '1')
     expect([checked.status, checked.body.code, checked.body.data.errors.length]).toEqual([200, 0, 1])
@@ -314,7 +319,7 @@ describe('subscriptions', () => {
       })
       expect(body.data.errors).toEqual([
         {
-          ...{ row: 1, field: 'file', rule: 'spreadsheet' },
+          ...{ row: 1, field: 'file', rule: 'spreadsheet', code: 'field.spreadsheet' },
           message: 'is a spreadsheet (.xlsx, .xls or .ods); save it as "CSV UTF-8" and import that',
         },
       ])

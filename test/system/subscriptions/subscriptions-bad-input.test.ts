@@ -30,11 +30,9 @@ const query = (more: Record<string, string>) => ({ query: { app_key: 'demo', ...
 
 /** Everything that a rejected request must leave unchanged. */
 async function snapshot() {
-  const { plans, switches, apps, users, subscriptions, payments } = api.s.c
+  const names = ['plans', 'switches', 'apps', 'users', 'subscriptions', 'payments']
   const all = await Promise.all(
-    [plans, switches, apps, users, subscriptions, payments].map(collection =>
-      collection.find().sort({ _id: 1 }).toArray(),
-    ),
+    names.map(name => api.context.mongo.db.collection(`sub_${name}`).find().sort({ _id: 1 }).toArray()),
   )
   return JSON.stringify(all)
 }
@@ -286,7 +284,7 @@ describe('fields', () => {
     const body = `${start},"name":"Key ${name}","price":1,"duration":1,"features":"{\\"features\\":[]}"}`
     expect((await api.call('POST', '/subscription_plan', { body })).body.code).toBe(code)
     expect(({} as Record<string, unknown>).x).toBeUndefined()
-    const stored = await api.s.c.plans.findOne({ name: `Key ${name}` })
+    const stored = await api.context.collections.plans.findOne({ name: `Key ${name}` })
     expect(Object.keys(stored ?? {})).not.toContain('whatever')
     expect(stored?.status).toBe(code === 0 ? '1' : undefined)
   })
@@ -295,7 +293,10 @@ describe('fields', () => {
     const given = { body: { ...plan, price: 1.999 } }
     const zh = (await api.call('POST', '/subscription_plan', given)).body
     const en = (await api.call('POST', '/subscription_plan', { ...given, headers: { lang: 'en' } })).body
-    expect(zh.data.errors[0]).toEqual({ field: 'price', rule: 'decimals', message: '最多两位小数' })
+    expect(zh.data.errors[0]).toEqual({
+      ...{ field: 'price', rule: 'decimals' },
+      ...{ code: 'field.decimals', message: '最多两位小数' },
+    })
     expect(en.data.errors[0].message).toBe('may have two decimals at most')
     expect([zh.message, en.message]).toEqual(['参数校验失败', 'Some fields are not valid.'])
   })
@@ -340,23 +341,23 @@ describe('a repeat after the first run died', () => {
     })
   const newUser = async (openid: string) =>
     (await api.server('POST', '/server/user', { body: { openid } })).body.data.id
-  const keys = async () => (await api.s.c.idempotency.find().toArray()).map(({ _id }) => _id)
+  const keys = async () => (await api.context.collections.idempotency.find().toArray()).map(({ _id }) => _id)
   /** Runs a request with a new key, and returns what is stored of it. */
   const rowOf = async (run: () => Promise<unknown>): Promise<IdempotencyDoc> => {
     const before = await keys()
     await run()
-    const [made, ...more] = await api.s.c.idempotency.find({ _id: { $nin: before } }).toArray()
+    const [made, ...more] = await api.context.collections.idempotency.find({ _id: { $nin: before } }).toArray()
     if (!made || more.length > 0) throw new Error('one key should have been taken')
     return made
   }
   const started_at = () => new Date(api.clock.now().getTime() - 61_000)
-  const periods = (user_id: string) => api.s.c.payments.countDocuments({ user_id: Number(user_id) })
+  const periods = (user_id: string) => api.context.collections.payments.countDocuments({ user_id: Number(user_id) })
 
   test('after its change and before its response: does not repeat the change', async () => {
     const user = await newUser('died-late')
     const { _id } = await rowOf(() => grant('died-late', user))
     const died = { $set: { started_at: started_at(), state: 'changed' as const }, $unset: { answer: '' as const } }
-    await api.s.c.idempotency.updateOne({ _id }, died)
+    await api.context.collections.idempotency.updateOne({ _id }, died)
     expect((await grant('died-late', user)).body.code).toBe(40911)
     expect(await periods(user)).toBe(1)
   })
@@ -365,7 +366,7 @@ describe('a repeat after the first run died', () => {
     const user = await newUser('key-lost')
     const { _id } = await rowOf(() => grant('key-lost', user))
     const answer = createSecrets('the secret of an earlier start, of 32 bytes').seal('app-secret', _id, '{}')
-    await api.s.c.idempotency.updateOne({ _id }, { $set: { answer } })
+    await api.context.collections.idempotency.updateOne({ _id }, { $set: { answer } })
     expect(await grant('key-lost', user)).toMatchObject({ status: 409, body: { code: 40911 } })
     expect(await periods(user)).toBe(1)
   })
@@ -374,9 +375,12 @@ describe('a repeat after the first run died', () => {
     const user = await newUser('died-early')
     const { answer: _, ...row } = await rowOf(() => grant('died-early', user))
     // The state before the change: the key is stored, nothing is granted.
-    await api.s.c.payments.deleteMany({ user_id: Number(user) })
-    await api.s.c.subscriptions.deleteMany({ user_id: Number(user) })
-    await api.s.c.idempotency.replaceOne({ _id: row._id }, { ...row, state: 'running', started_at: started_at() })
+    await api.context.collections.payments.deleteMany({ user_id: Number(user) })
+    await api.context.collections.subscriptions.deleteMany({ user_id: Number(user) })
+    await api.context.collections.idempotency.replaceOne(
+      { _id: row._id },
+      { ...row, state: 'running', started_at: started_at() },
+    )
     const first = await grant('died-early', user)
     expect([first.status, first.headers.get('idempotency-replayed'), await periods(user)]).toEqual([200, null, 1])
     const again = await grant('died-early', user)
@@ -526,11 +530,11 @@ test('a repeated renewal without a method stays the same after a payment with an
       body,
       expect.objectContaining({ data: expect.objectContaining({ repeated }) }),
     ])
-  expect(await api.s.c.payments.countDocuments({ user_id: Number(id) })).toBe(4)
+  expect(await api.context.collections.payments.countDocuments({ user_id: Number(id) })).toBe(4)
 })
 
 test('a record of a Kubernetes resource is read-only, and the error names its resource', async () => {
-  await api.s.c.plans.updateOne(
+  await api.context.collections.plans.updateOne(
     { _id: Number(planId) },
     { $set: { managed_by: { kind: 'SubscriptionPlan', namespace: 'shop', name: 'gold', uid: 'u1' } } },
   )

@@ -179,15 +179,11 @@ async function give(app_key: string, secret: string): Promise<Records> {
 
 /** Everything that both apps own. */
 async function snapshot() {
-  const { plans, switches, apps, users, subscriptions, payments, orders, credentials, webhooks, channels } = api.s.c
-  const all = [plans, switches, apps, users, subscriptions, payments, orders, credentials, webhooks, channels]
+  const names = ['plans', 'switches', 'apps', 'users', 'subscriptions', 'payments', 'orders', 'credentials', 'webhooks']
   return JSON.stringify(
     await Promise.all(
-      all.map(one =>
-        one
-          .find()
-          .sort({ _id: 1 } as never)
-          .toArray(),
+      [...names, 'channels'].map(name =>
+        api.context.mongo.db.collection(`sub_${name}`).find().sort({ _id: 1 }).toArray(),
       ),
     ),
   )

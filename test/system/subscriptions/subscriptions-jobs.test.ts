@@ -5,7 +5,7 @@ import { systemClock } from '../../../services/platform/clock.ts'
 import { createJobs } from '../../../services/platform/jobs/jobs.ts'
 import { systemActor } from '../../../services/subscriptions/context.ts'
 import { applySchedules } from '../../../services/subscriptions/flags/manage-flags.ts'
-import { openMonth, purge, repairFigures } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
+import { openMonth, purge, repairAllCounters } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { registerSubscriptionJobs } from '../../../services/subscriptions/jobs/register-jobs.ts'
 import { expireLapsed } from '../../../services/subscriptions/lifecycle/expire-subscriptions.ts'
 import { type Reminder, remind } from '../../../services/subscriptions/reminders/send-reminders.ts'
@@ -41,7 +41,7 @@ async function buy(plan: string, more: object = {}, profile: object = {}) {
   const { subscription } = (await api.server('POST', '/server/subscription', { body })).body.data
   return { user, id: Number(subscription.id), body }
 }
-const statusOf = async (id: number) => (await api.s.c.subscriptions.findOne({ _id: id }))?.status
+const statusOf = async (id: number) => (await api.context.collections.subscriptions.findOne({ _id: id }))?.status
 
 describe('expiry', () => {
   test('two concurrent sweeps expire each lapsed record once, after its grace period, and never permanent ones', async () => {
@@ -49,13 +49,13 @@ describe('expiry', () => {
     const grace = await buy('grace')
     const forever = await buy('forever')
     await api.later(12 * DAY_MS)
-    expect(await expireLapsed(api.s, never)).toBe(0)
+    expect(await expireLapsed(api.context, never)).toBe(0)
     const list = await api.call('GET', '/subscription', { query: { app_key: 'demo', user_id: grace.user.id } })
     expect(list.body.data.subscriptions[0]).toMatchObject({ status: '1', is_expired: true, in_grace: true })
     await api.later(19 * DAY_MS)
     const shown = await api.call('GET', '/subscription', { query: { app_key: 'demo', status: '2' } })
     expect(shown.body.data.subscriptions).toHaveLength(2)
-    const counts = await Promise.all([expireLapsed(api.s, never), expireLapsed(api.s, never)])
+    const counts = await Promise.all([expireLapsed(api.context, never), expireLapsed(api.context, never)])
     expect(counts[0] + counts[1]).toBe(2)
     expect([await statusOf(month.id), await statusOf(grace.id), await statusOf(forever.id)]).toEqual([2, 2, 1])
     const overview = (await api.call('GET', '/overview', { query: { app_key: 'demo' } })).body.data
@@ -76,8 +76,8 @@ describe('reminders', () => {
     const { id, user } = await buy('month')
     const days: string[] = []
     for (let day = 0; day <= 30; day++) {
-      await Promise.all([remind(api.s, take, never), remind(api.s, take, never)])
-      await remind(api.s, take, never)
+      await Promise.all([remind(api.context, take, never), remind(api.context, take, never)])
+      await remind(api.context, take, never)
       for (const { key } of mails.splice(0))
         if (key.startsWith(`remind:${id}:`)) days.push(`${day} ${key.split(':')[3]}`)
       api.clock.advance(DAY_MS)
@@ -89,7 +89,7 @@ describe('reminders', () => {
   test('are sent once, five days before an automatic renewal, with the price', async () => {
     const { id } = await buy('month', { auto_renew: 1 })
     for (let day = 0; day <= 30; day++) {
-      await remind(api.s, take, never)
+      await remind(api.context, take, never)
       api.clock.advance(DAY_MS)
     }
     const mine = mails.filter(({ key }) => key.startsWith(`remind:${id}:`))
@@ -108,7 +108,7 @@ describe('reminders', () => {
     const senders = async () => {
       await buy('month')
       await api.later(23 * DAY_MS)
-      await remind(api.s, take, never)
+      await remind(api.context, take, never)
       return new Set(mails.splice(0).map(({ from }) => from))
     }
     const owner = await giveUser(api.foundation.mongo.db, { role: 'admin' })
@@ -135,7 +135,7 @@ describe('reminders', () => {
     await buy('month', {}, { email: '' })
     await api.server('POST', '/server/subscription', { body: { ...renewed.body, payment_id: 'again' } })
     api.clock.advance(23 * DAY_MS)
-    expect(await remind(api.s, take, never)).toBe(0)
+    expect(await remind(api.context, take, never)).toBe(0)
   })
 
   test('are sent by a later run under the same key if the mail was not accepted', async () => {
@@ -146,10 +146,10 @@ describe('reminders', () => {
       keys.push(key)
       throw new Error('queue away')
     }
-    expect(await remind(api.s, refuse, never)).toBe(0)
-    expect(await remind(api.s, take, never)).toBe(0)
+    expect(await remind(api.context, refuse, never)).toBe(0)
+    expect(await remind(api.context, take, never)).toBe(0)
     api.clock.advance(11 * 60_000)
-    await remind(api.s, take, never)
+    await remind(api.context, take, never)
     expect(mails.map(({ key }) => key).filter(key => key.startsWith(`remind:${id}:`))).toEqual(
       keys.filter(key => key.startsWith(`remind:${id}:`)),
     )
@@ -158,7 +158,7 @@ describe('reminders', () => {
   test('are not sent at night', async () => {
     await buy('month')
     api.clock.advance(23 * DAY_MS + 8 * 3_600_000)
-    expect(await remind(api.s, take, never)).toBe(0)
+    expect(await remind(api.context, take, never)).toBe(0)
     api.clock.advance(-8 * 3_600_000)
   })
 })
@@ -170,17 +170,17 @@ test('a due schedule is applied to its switch once', async () => {
   const made = (await api.call('POST', '/switch_manage', { body })).body.data.switches[0]
   expect(made).toMatchObject({ status_class: 'warning', status_text: '待生效' })
   api.clock.advance(61_000)
-  await Promise.all([applySchedules(api.s, systemActor), applySchedules(api.s, systemActor)])
-  const stored = await api.s.c.switches.findOne({ name: 'timed' })
+  await Promise.all([applySchedules(api.context, systemActor), applySchedules(api.context, systemActor)])
+  const stored = await api.context.collections.switches.findOne({ name: 'timed' })
   expect(stored).toMatchObject({ value: '1', schedules: [], version: 2 })
-  expect(await applySchedules(api.s, systemActor)).toBe(0)
+  expect(await applySchedules(api.context, systemActor)).toBe(0)
 })
 
 test('repairing the statistics corrects wrong values and confirms running ones', async () => {
   await api.later(DAY_MS)
-  const before = await api.s.c.counters.findOne({ _id: 'demo' })
-  await repairFigures(api.s, never)
-  const after = await api.s.c.counters.findOne({ _id: 'demo' })
+  const before = await api.context.collections.counters.findOne({ _id: 'demo' })
+  await repairAllCounters(api.context, never)
+  const after = await api.context.collections.counters.findOne({ _id: 'demo' })
   const positive = (record: Record<string, number> = {}) =>
     Object.fromEntries(Object.entries(record).filter(([, n]) => n !== 0))
   for (const field of [
@@ -196,18 +196,18 @@ test('repairing the statistics corrects wrong values and confirms running ones',
     expect([field, after?.[field]]).toEqual([field, before?.[field] ?? 0])
   for (const group of ['by_plan', 'by_method', 'by_status'] as const)
     expect(positive(after?.[group])).toEqual(positive(before?.[group]))
-  await api.s.c.counters.updateOne({ _id: 'demo' }, { $set: { users_total: -5 } })
-  await repairFigures(api.s, never)
-  expect((await api.s.c.counters.findOne({ _id: 'demo' }))?.users_total).toBe(before?.users_total)
+  await api.context.collections.counters.updateOne({ _id: 'demo' }, { $set: { users_total: -5 } })
+  await repairAllCounters(api.context, never)
+  expect((await api.context.collections.counters.findOne({ _id: 'demo' }))?.users_total).toBe(before?.users_total)
 })
 
 test('the opening value of a month is written once', async () => {
-  await openMonth(api.s)
-  await api.s.c.counters.updateOne({ _id: 'demo' }, { $inc: { subs_active: 100 } })
-  await openMonth(api.s)
-  const [first] = await api.s.c.days.find({ opening_timed: { $exists: true } }).toArray()
+  await openMonth(api.context)
+  await api.context.collections.counters.updateOne({ _id: 'demo' }, { $inc: { subs_active: 100 } })
+  await openMonth(api.context)
+  const [first] = await api.context.collections.days.find({ opening_timed: { $exists: true } }).toArray()
   expect(first?.opening_timed).toBeLessThan(100)
-  await repairFigures(api.s, never)
+  await repairAllCounters(api.context, never)
 })
 
 test('users who asked for erasure are erased after 15 days, and deleted apps emptied after 30', async () => {
@@ -221,15 +221,15 @@ test('users who asked for erasure are erased after 15 days, and deleted apps emp
   })
   await api.call('DELETE', `/app_manage/${app.id}`)
   await api.later(16 * DAY_MS)
-  await purge(api.s)
-  const erased = await api.s.c.users.findOne({ _id: Number(user.id) })
+  await purge(api.context)
+  const erased = await api.context.collections.users.findOne({ _id: Number(user.id) })
   expect(erased).toMatchObject({ nickname: '', status: '0' })
   expect(erased).not.toHaveProperty('openid')
-  expect(await api.s.c.switches.countDocuments({ app_key: 'old' })).toBe(1)
+  expect(await api.context.collections.switches.countDocuments({ app_key: 'old' })).toBe(1)
   await api.later(15 * DAY_MS)
-  await purge(api.s)
-  await purge(api.s)
-  expect(await api.s.c.switches.countDocuments({ app_key: 'old' })).toBe(0)
+  await purge(api.context)
+  await purge(api.context)
+  expect(await api.context.collections.switches.countDocuments({ app_key: 'old' })).toBe(0)
   expect((await api.call('POST', '/app_manage', { body: { app_name: 'New', app_key: 'old' } })).body.code).toBe(40901)
 })
 
@@ -239,7 +239,7 @@ test('every job exists once in Agenda for any number of workers, and runs', asyn
   api.clock.advance(31 * DAY_MS)
   const options = { collection: 'jobs', pollMs: 50, clock: systemClock }
   const workers = await Promise.all([1, 2].map(() => createJobs(mongo, log, metrics, options)))
-  const deps = { subscriptions: api.s, sendReminder: async () => undefined }
+  const deps = { subscriptions: api.context, sendReminder: async () => undefined }
   await Promise.all(workers.map(jobs => registerSubscriptionJobs(jobs, deps)))
   expect(await mongo.db.collection('jobs').countDocuments()).toBe(9)
   await Promise.all(workers.map(jobs => jobs.start()))

@@ -92,10 +92,12 @@ function attacksOn(operation: Operation): Attack[] {
   const body: Attack[] = [...fieldsOf(operation.body), '$where', 'unknown'].flatMap(field =>
     values.map(value => ({ what: `body ${field}`, body: JSON.stringify({ ...good, [field]: value }) })),
   )
-  const whole = [...prototypes, JSON.stringify(operator), JSON.stringify([operator]), '"$where"', 'null'].map(raw => ({
-    what: 'whole body',
-    body: raw,
-  }))
+  const complete = [...prototypes, JSON.stringify(operator), JSON.stringify([operator]), '"$where"', 'null'].map(
+    raw => ({
+      what: 'complete body',
+      body: raw,
+    }),
+  )
   const parameters = ['id', 'credential', 'channel', 'webhook']
     .filter(name => operation.path.includes(`{${name}}`))
     .map(parameter => ({ what: `path ${parameter}`, parameter }))
@@ -104,7 +106,7 @@ function attacksOn(operation: Operation): Attack[] {
     headers: { [name]: name === 'authorization' ? 'Bearer {"$where":"1"}' : '{"$where":"1"}' },
   }))
   const polluting = { what: 'query __proto__', query: '__proto__[polluted]=1&constructor[prototype][polluted]=1' }
-  return [...query, polluting, ...(hasBody ? [...body, ...whole] : []), ...parameters, ...headers]
+  return [...query, polluting, ...(hasBody ? [...body, ...complete] : []), ...parameters, ...headers]
 }
 
 async function attack(operation: Operation, { query, body, parameter, headers }: Attack): Promise<ApiAnswer> {
@@ -168,7 +170,7 @@ test('evaluation and payment notices reject them', async () => {
 test('no operator reached the database, neither in a command nor in a record', async () => {
   const { db } = api.foundation.mongo
   expect(attacks).toBeGreaterThan(1_500)
-  await api.s.c.nonces.find({ $expr: { $eq: [1, 1] } }).toArray() // one expected occurrence, which proves that the profiler records them
+  await api.context.collections.nonces.find({ $expr: { $eq: [1, 1] } }).toArray() // one expected occurrence, which proves that the profiler records them
   const commands = await db.collection('system.profile').find().toArray()
   expect(commands.length).toBeGreaterThan(1_000) // fewer than attacks because of caches
   const seen = commands.flatMap(command => sightings(command.command, String(command.ns)))

@@ -145,14 +145,14 @@ async function purchase(channel: string) {
     ...buy(out_trade_no),
     send: async ({ body: text, headers }: SentNotice) =>
       (await api.call('POST', `/notify/${channel}/demo`, { query: {}, token: '', body: text, headers })).status,
-    show: () => api.s.c.subscriptions.find({ user_id }).sort({ _id: 1 }).toArray(),
-    payments: () => api.s.c.payments.countDocuments({ user_id, kind: 'payment' }),
-    events: () => api.s.c.paymentEvents.countDocuments({ channel: channel as 'alipay' }),
+    show: () => api.context.collections.subscriptions.find({ user_id }).sort({ _id: 1 }).toArray(),
+    payments: () => api.context.collections.payments.countDocuments({ user_id, kind: 'payment' }),
+    events: () => api.context.collections.paymentEvents.countDocuments({ channel: channel as 'alipay' }),
   }
 }
 type Case = Awaited<ReturnType<typeof purchase>>
 
-const apply = () => applyNotices(api.s, new AbortController().signal)
+const apply = () => applyNotices(api.context, new AbortController().signal)
 
 /** The expected effect of each kind. */
 const kinds: Record<(typeof KINDS)[number], (purchased: Case) => Promise<void>> = {
@@ -248,5 +248,5 @@ test.each([1, 2, 3])('three copies of every notice of all channels, shuffled (%i
     expect(await show()).toMatchObject([after])
     expect(await payments()).toBe(1)
   }
-  expect(await api.s.c.paymentEvents.countDocuments({ state: 'waiting' })).toBe(0)
+  expect(await api.context.collections.paymentEvents.countDocuments({ state: 'waiting' })).toBe(0)
 })

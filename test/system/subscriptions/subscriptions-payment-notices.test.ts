@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const send = (channel: string, { body, headers }: SentNotice, app = 'demo') =>
   api.call('POST', `/notify/${channel}/${app}`, { query: {}, token: '', body, headers })
-const apply = () => applyNotices(api.s, run.signal)
+const apply = () => applyNotices(api.context, run.signal)
 const now = () => Math.floor(api.clock.now().getTime() / 1000)
 let orders = 0
 
@@ -53,7 +53,7 @@ async function order(payment_method: string) {
   const body = { user_id: user.id, plan_id: plan, payment_method, out_trade_no, auto_renew: 0 }
   expect((await api.server('POST', '/server/order', { body })).status).toBe(200)
   const show = async () =>
-    api.s.c.subscriptions
+    api.context.collections.subscriptions
       .find({ user_id: Number(user.id) })
       .sort({ _id: 1 })
       .toArray()
@@ -120,7 +120,9 @@ describe('alipay', () => {
     expect((await show())[0]?.status).toBe(4)
     await send('alipay', back('4.00', 'r1'))
     await apply()
-    const rows = await api.s.c.payments.find({ kind: 'refund', payment_id: { $in: ['r1', 'r2'] } }).toArray()
+    const rows = await api.context.collections.payments
+      .find({ kind: 'refund', payment_id: { $in: ['r1', 'r2'] } })
+      .toArray()
     expect(rows.map(row => row.amount_cents)).toEqual([-1000])
   })
 
@@ -136,9 +138,11 @@ describe('alipay', () => {
         await send('alipay', alipay.notice(paid(out_trade_no, { refund_fee, out_biz_no: `${out_trade_no}-${n}` })))
       await Promise.all([apply(), apply()])
       const payment_id = { $in: ['a', 'b'].map(n => `${out_trade_no}-${n}`) }
-      const rows = await api.s.c.payments.find({ kind: 'refund', payment_id }).toArray()
+      const rows = await api.context.collections.payments.find({ kind: 'refund', payment_id }).toArray()
       expect(rows.reduce((sum, row) => sum + row.amount_cents, 0)).toBe(-500)
-      expect(await api.s.c.payments.findOne({ payment_id: `A-${out_trade_no}` })).toMatchObject({ refunded_cents: 500 })
+      expect(await api.context.collections.payments.findOne({ payment_id: `A-${out_trade_no}` })).toMatchObject({
+        refunded_cents: 500,
+      })
     }
   })
 
@@ -153,17 +157,17 @@ describe('alipay', () => {
 
   test('an order that is paid while it is being closed stays paid', async () => {
     const { out_trade_no } = await order('alipay')
-    const [open] = await api.s.c.orders.find({ out_trade_no }).toArray()
+    const [open] = await api.context.collections.orders.find({ out_trade_no }).toArray()
     await send('alipay', alipay.notice(paid(out_trade_no)))
     await apply()
-    await closeOrder(api.s.c, open?._id ?? '', 'closed') // the sweep read it as open
-    expect(await api.s.c.orders.find({ out_trade_no }).toArray()).toMatchObject([{ status: 'paid' }])
+    await closeOrder(api.context.collections, open?._id ?? '', 'closed') // the sweep read it as open
+    expect(await api.context.collections.orders.find({ out_trade_no }).toArray()).toMatchObject([{ status: 'paid' }])
   })
 
   test('a payment for an order that was closed after a day starts a new subscription', async () => {
     const { out_trade_no, show } = await order('alipay')
     await api.later(25 * 3_600_000)
-    await closeStaleOrders(api.s)
+    await closeStaleOrders(api.context)
     expect((await show())[0]?.status).toBe(3)
     await send('alipay', alipay.notice(paid(out_trade_no)))
     await apply()
@@ -291,29 +295,29 @@ describe('huawei', () => {
     const end = now() + 31 * DAY
     await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
     let transactions = 0
-    const transaction: typeof api.s.mongo.transaction = work => {
+    const transaction: typeof api.context.mongo.transaction = work => {
       if (++transactions === 2) throw new Error('the primary is gone')
-      return api.s.mongo.transaction(work)
+      return api.context.mongo.transaction(work)
     }
-    await applyNotices({ ...api.s, mongo: { ...api.s.mongo, transaction } }, run.signal)
+    await applyNotices({ ...api.context, mongo: { ...api.context.mongo, transaction } }, run.signal)
     expect((await show())[0]).toMatchObject({ status: 1, payment_id: about.purchaseOrderId })
     expect((await show())[0]?.end).not.toBe(end)
     api.clock.advance(31_000)
     await apply()
     expect((await show())[0]?.end).toBe(end)
     expect(huawei.confirmed).toContain(about.purchaseOrderId)
-    expect(await api.s.c.payments.countDocuments({ payment_id: about.purchaseOrderId })).toBe(1)
+    expect(await api.context.collections.payments.countDocuments({ payment_id: about.purchaseOrderId })).toBe(1)
   })
 
   test('does not query a private server without WEBHOOK_ALLOW_PRIVATE, and the notice waits', async () => {
-    const before = huawei.asked()
+    const before = huawei.requestCount()
     const { status, notify, show } = await purchase()
     status(31)
     await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
     const warned: unknown[] = []
-    const log = { ...api.s.log, warn: (fields: object) => void warned.push(fields) }
-    await applyNotices({ ...api.s, log, post: createGuardedPost({ allowPrivate: false }) }, run.signal)
-    expect(huawei.asked()).toBe(before)
+    const log = { ...api.context.log, warn: (fields: object) => void warned.push(fields) }
+    await applyNotices({ ...api.context, log, post: createGuardedPost({ allowPrivate: false }) }, run.signal)
+    expect(huawei.requestCount()).toBe(before)
     expect(warned).toMatchObject([
       { err: { message: expect.stringMatching(/not a public address.*WEBHOOK_ALLOW_PRIVATE/) } },
     ])
@@ -334,7 +338,7 @@ describe('huawei', () => {
     onTestFinished(() => void server.close().closeAllConnections())
     const api_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const about = { purchaseToken: 't', purchaseOrderId: 'o' }
-    const asked = queryHuawei(api.s.post, { ...huawei.settings, sandbox: '0', api_url }, about, api.clock.now())
+    const asked = queryHuawei(api.context.post, { ...huawei.settings, sandbox: '0', api_url }, about, api.clock.now())
     await expect(asked).rejects.toThrow(message)
   })
 
@@ -370,7 +374,9 @@ describe('huawei', () => {
     await notify('EXPIRE', 'BILLING_RETRY')
     await apply()
     expect((await show())[0]).toMatchObject({ status: 1, end: now() + 60 * DAY })
-    expect(await api.s.c.paymentEvents.findOne({ reason: 'active at Huawei' })).toMatchObject({ state: 'ignored' })
+    expect(await api.context.collections.paymentEvents.findOne({ reason: 'active at Huawei' })).toMatchObject({
+      state: 'ignored',
+    })
   })
 
   test.each([

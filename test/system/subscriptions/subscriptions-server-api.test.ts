@@ -160,7 +160,7 @@ describe('entitlements', () => {
     expect((await entitlement(id, { 'if-none-match': etag })).status).toBe(304)
     api.clock.advance(30 * DAY * 1000)
     expect((await entitlement(id)).body.data.active).toBe(true)
-    const shown = await api.s.c.subscriptions.findOne({ _id: Number(subscription.id) })
+    const shown = await api.context.collections.subscriptions.findOne({ _id: Number(subscription.id) })
     expect(shown?.status).toBe(1)
     api.clock.advance(2 * DAY * 1000)
     expect((await entitlement(id)).body.data.active).toBe(false)
@@ -172,7 +172,7 @@ describe('entitlements', () => {
   test('a disabled user has none', async () => {
     const { id } = await user('o-disabled')
     await pay({ user_id: id, payment_id: 'D1' })
-    await api.s.c.users.updateOne({ _id: Number(id) }, { $set: { status: '0' } })
+    await api.context.collections.users.updateOne({ _id: Number(id) }, { $set: { status: '0' } })
     expect((await entitlement(id)).body.data.active).toBe(false)
   })
 
@@ -215,11 +215,11 @@ describe('purchases restored from a device', () => {
     const [first] = (await sync(kept)).body.data.results
     expect(first).toMatchObject({ client_ref: 'dev-1', repeated: false })
     expect((await sync(kept)).body.data.results[0].repeated).toBe(true)
-    const shown = await api.s.c.subscriptions.findOne({ _id: Number(first.subscription_id) })
+    const shown = await api.context.collections.subscriptions.findOne({ _id: Number(first.subscription_id) })
     expect(shown).toMatchObject({ payment_method: 'local_sync', payment_id: '0'.repeat(28) })
     const { subscription } = (await pay({ user_id: id, payment_id: 'L1' })).body.data
     await sync({ ...kept, client_ref: 'dev-2', end_date: now + DAY })
-    const after = await api.s.c.subscriptions.findOne({ _id: Number(subscription.id) })
+    const after = await api.context.collections.subscriptions.findOne({ _id: Number(subscription.id) })
     expect(String(after?.end)).toBe(subscription.end_date)
   })
 })

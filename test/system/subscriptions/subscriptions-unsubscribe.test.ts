@@ -13,7 +13,7 @@ let number = 0
 async function giveUser(more: object = {}) {
   const openid = `reader-${++number}`
   const { data } = (await api.server('POST', '/server/user', { body: { openid, ...more } })).body
-  const link = unsubscribeUrl(api.s, { appKey: 'demo', id: Number(data.id) }) ?? ''
+  const link = unsubscribeUrl(api.context, { appKey: 'demo', id: Number(data.id) }) ?? ''
   return { id: String(data.id), openid, path: new URL(link).pathname, shown: data.reminder_mail }
 }
 const wants = async (id: string) => (await api.call('GET', `/user/${id}`)).body.data.users[0].reminder_mail
@@ -100,5 +100,5 @@ test('accepts the link of an erased user without effect', async () => {
   const { id, path } = await giveUser()
   await api.call('DELETE', `/user/${id}`)
   expect((await visit('POST', path)).status).toBe(200)
-  expect(await api.s.c.users.findOne({ _id: Number(id) })).not.toHaveProperty('no_reminders')
+  expect(await api.context.collections.users.findOne({ _id: Number(id) })).not.toHaveProperty('no_reminders')
 })

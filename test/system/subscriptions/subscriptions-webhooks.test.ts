@@ -28,7 +28,7 @@ let answer = 200
 const secrets = new Map<string, string>()
 const never = new AbortController().signal
 const post = createGuardedPost({ allowPrivate: true })
-const send = () => sendWebhooks(api.s, post, never)
+const send = () => sendWebhooks(api.context, post, never)
 const DAY_MS = 86_400_000
 
 /** Accepts only what is signed with the secret of its path at the current time. */
@@ -67,8 +67,8 @@ afterAll(async () => {
 beforeEach(async () => {
   answer = 200
   for (const { id } of (await api.call('GET', path)).body.data.webhooks) await api.call('DELETE', `${path}/${id}`)
-  await api.s.c.webhookEvents.deleteMany({})
-  api.s.memory.webhooks.clear()
+  await api.context.collections.webhookEvents.deleteMany({})
+  api.context.memory.webhooks.clear()
   received = []
 })
 
@@ -76,7 +76,7 @@ beforeEach(async () => {
 async function listen(name: string, more: object = {}) {
   const made = (await api.call('POST', path, { body: { url: `${origin}/${name}`, ...more } })).body.data
   secrets.set(`/${name}`, made.secret)
-  api.s.memory.webhooks.clear()
+  api.context.memory.webhooks.clear()
   return made
 }
 
@@ -123,7 +123,7 @@ describe('events', () => {
 
   test('lose their identities after delivery, and when the user is erased', async () => {
     await listen('gone')
-    const stored = async () => JSON.stringify(await api.s.c.webhookEvents.find().toArray())
+    const stored = async () => JSON.stringify(await api.context.collections.webhookEvents.find().toArray())
     const newUser = async (openid: string) => (await api.server('POST', '/server/user', { body: { openid } })).body.data
     const delivered = await newUser('delivered-openid')
     expect(await stored()).toContain(delivered.openid)
@@ -160,7 +160,7 @@ describe('events', () => {
     await api.call('POST', '/switch_manage', { body: { name: 'flag', type: 'boolean', value: '1' } })
     await api.call('DELETE', '/switch_manage', { query: { app_key: 'demo', name: 'flag' } })
     await api.later(31 * DAY_MS)
-    await expireLapsed(api.s, never)
+    await expireLapsed(api.context, never)
     await send()
     const count = (type: string) => types().filter(known => known === type).length
     expect(['subscription.refunded', 'subscription.canceled', 'plan.updated', 'switch.updated'].map(count)).toEqual([
@@ -177,10 +177,10 @@ describe('events', () => {
     await api.later(23 * DAY_MS)
     const mails: unknown[] = []
     const take = async (mail: unknown) => void mails.push(mail)
-    await Promise.all([remind(api.s, take, never), remind(api.s, take, never)])
-    await api.s.c.reminders.updateMany({}, { $set: { state: 'claimed' } })
+    await Promise.all([remind(api.context, take, never), remind(api.context, take, never)])
+    await api.context.collections.reminders.updateMany({}, { $set: { state: 'claimed' } })
     api.clock.advance(11 * 60_000)
-    await remind(api.s, take, never)
+    await remind(api.context, take, never)
     await send()
     expect(received.map(({ type, data }) => [type, data.id])).toEqual([['subscription.expiring_soon', subscription.id]])
     expect(mails).toEqual([])
@@ -213,7 +213,7 @@ describe('retries', () => {
       const tries = await send()
       if (tries > 0 && received.length > 1) gaps.push(waited)
       if (tries > 0) waited = 0
-      const event = await api.s.c.webhookEvents.findOne({ webhook_id: id })
+      const event = await api.context.collections.webhookEvents.findOne({ webhook_id: id })
       if (event?.state !== 'waiting') break
       const step = event.due.getTime() - api.clock.now().getTime()
       api.clock.advance(step)
@@ -237,14 +237,14 @@ describe('retries', () => {
     api.clock.advance(5_000)
     expect(await Promise.all([send(), send()]).then(([a, b]) => a + b)).toBe(1)
     expect(types()).toEqual(['user.created', 'user.created'])
-    expect(await api.s.c.webhookEvents.countDocuments({ state: 'done' })).toBe(1)
+    expect(await api.context.collections.webhookEvents.countDocuments({ state: 'done' })).toBe(1)
   })
 
   test('send an event that a dead worker had claimed', async () => {
     await listen('dead', { events: ['user.created'] })
     await buy()
     const due = new Date(api.clock.now().getTime() + 60_000)
-    await api.s.c.webhookEvents.updateMany({}, { $set: { due, attempts: 1 } })
+    await api.context.collections.webhookEvents.updateMany({}, { $set: { due, attempts: 1 } })
     expect(await send()).toBe(0)
     api.clock.advance(60_000)
     expect(await send()).toBe(1)
@@ -254,9 +254,9 @@ describe('retries', () => {
   test('reject a private address before sending anything', async () => {
     await listen('private', { events: ['user.created'] })
     await buy()
-    await sendWebhooks(api.s, createGuardedPost({ allowPrivate: false }), never)
+    await sendWebhooks(api.context, createGuardedPost({ allowPrivate: false }), never)
     expect(received).toEqual([])
-    const event = await api.s.c.webhookEvents.findOne({ state: 'waiting' })
+    const event = await api.context.collections.webhookEvents.findOne({ state: 'waiting' })
     expect(event?.result).toBe('127.0.0.1 is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it')
   })
 })
@@ -271,13 +271,13 @@ describe('administration', () => {
     const log = await api.call('GET', '/audit_log', { query: { app_key: 'demo', target_kind: 'webhook' } })
     expect(log.text).not.toContain('whsec_')
     expect(log.body.data.audit_logs[0]).toMatchObject({ action: 'webhook.create', target_id: id })
-    const before = await api.s.c.webhooks.findOne({ _id: id })
+    const before = await api.context.collections.webhooks.findOne({ _id: id })
     const rotated = createSecrets('another secret of thirty-two bytes', api.foundation.config.SESSION_SECRET)
-    expect(await resealSubscriptions({ c: api.s.c, secrets: rotated })).toBeGreaterThan(0)
-    const after = await api.s.c.webhooks.findOne({ _id: id })
+    expect(await resealSubscriptions({ collections: api.context.collections, secrets: rotated })).toBeGreaterThan(0)
+    const after = await api.context.collections.webhooks.findOne({ _id: id })
     expect(after?.sealed).not.toBe(before?.sealed)
     expect(rotated.open('app-secret', `sub_webhooks/${id}`, after?.sealed ?? '')).toBe(secret)
-    await api.s.c.webhooks.replaceOne({ _id: id }, before as NonNullable<typeof before>)
+    await api.context.collections.webhooks.replaceOne({ _id: id }, before as NonNullable<typeof before>)
   })
 
   test('permits five webhooks that can be changed and removed, and rejects invalid ones', async () => {
@@ -326,9 +326,9 @@ describe('administration', () => {
   test('removing a webhook removes its waiting events', async () => {
     const { id } = await listen('gone')
     await buy()
-    expect(await api.s.c.webhookEvents.countDocuments({ webhook_id: id })).toBeGreaterThan(0)
+    expect(await api.context.collections.webhookEvents.countDocuments({ webhook_id: id })).toBeGreaterThan(0)
     await api.call('DELETE', `${path}/${id}`)
-    expect(await api.s.c.webhookEvents.countDocuments({ webhook_id: id })).toBe(0)
+    expect(await api.context.collections.webhookEvents.countDocuments({ webhook_id: id })).toBe(0)
     expect(await send()).toBe(0)
   })
 })

@@ -9,7 +9,7 @@ import { createApp } from '../../../services/subscriptions/catalogue/manage-apps
 import { createPlan } from '../../../services/subscriptions/catalogue/manage-plans.ts'
 import { mergePlan } from '../../../services/subscriptions/catalogue/rules/plan.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../../services/subscriptions/context.ts'
-import { repairFigures } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
+import { repairAllCounters } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
 import { DAY } from '../../../services/subscriptions/rules/period.ts'
 import { secondsOf } from '../../../services/subscriptions/rules/time-zone.ts'
@@ -52,7 +52,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   for (const worker of workers.splice(0)) await end(worker)
-  await subscriptions.c.subscriptions.deleteMany({})
+  await subscriptions.collections.subscriptions.deleteMany({})
 })
 afterAll(async () => {
   for (const worker of workers) await end(worker)
@@ -95,10 +95,11 @@ async function giveSubscriptions(count: number, end: number): Promise<void> {
     const _id = await subscriptions.ids.next('subscription')
     documents.push({ ...template, _id, user_id: user._id, payment_id: openid, end, lapse_at: end })
   }
-  await subscriptions.c.subscriptions.insertMany(documents)
+  await subscriptions.collections.subscriptions.insertMany(documents)
 }
 
-const reminded = (state?: 'claimed' | 'sent') => subscriptions.c.reminders.countDocuments(state ? { state } : {})
+const reminded = (state?: 'claimed' | 'sent') =>
+  subscriptions.collections.reminders.countDocuments(state ? { state } : {})
 
 test('reminders: after two workers die, two others finish, and every user gets exactly one mail', async () => {
   const COUNT = 300
@@ -116,7 +117,10 @@ test('reminders: after two workers die, two others finish, and every user gets e
   expect(sent).toBeLessThan(COUNT)
   // Claimed and not sent: whether the mail is in the queue is known only by its key.
   expect(all - sent).toBeLessThanOrEqual(2)
-  await subscriptions.c.reminders.updateMany({ state: 'claimed' }, { $set: { at: new Date(Date.now() - 11 * 60_000) } })
+  await subscriptions.collections.reminders.updateMany(
+    { state: 'claimed' },
+    { $set: { at: new Date(Date.now() - 11 * 60_000) } },
+  )
   await Promise.all([startWorker(), startWorker()])
   await until(async () => {
     await makeDue(mongo.db, 'subscriptions-remind')
@@ -132,7 +136,7 @@ test('expiry: after a worker dies, each record ends once, and the repaired stati
   const COUNT = 600
   const now = secondsOf(new Date())
   await giveSubscriptions(COUNT, now - 60)
-  const expired = () => subscriptions.c.subscriptions.countDocuments({ status: 2 })
+  const expired = () => subscriptions.collections.subscriptions.countDocuments({ status: 2 })
   const first = await startWorker()
   await makeDue(mongo.db, 'subscriptions-expire')
   await until(async () => (await expired()) > 20, 60_000)
@@ -144,13 +148,13 @@ test('expiry: after a worker dies, each record ends once, and the repaired stati
     await makeDue(mongo.db, 'subscriptions-expire')
     return (await expired()) === COUNT
   }, 90_000)
-  const entries = await subscriptions.c.audit.find({ action: 'subscription.expire' }).toArray()
+  const entries = await subscriptions.collections.audit.find({ action: 'subscription.expire' }).toArray()
   expect(entries).toHaveLength(COUNT)
   expect(new Set(entries.map(({ target }) => target.id)).size).toBe(COUNT)
-  expect(await subscriptions.c.subscriptions.countDocuments({ status: 2, version: 2 })).toBe(COUNT)
+  expect(await subscriptions.collections.subscriptions.countDocuments({ status: 2, version: 2 })).toBe(COUNT)
   for (const worker of workers.splice(0)) await end(worker)
-  await repairFigures(subscriptions, new AbortController().signal)
-  const counters = await subscriptions.c.counters.findOne({ _id: 'demo' })
+  await repairAllCounters(subscriptions, new AbortController().signal)
+  const counters = await subscriptions.collections.counters.findOne({ _id: 'demo' })
   expect(counters).toMatchObject({ subs_total: COUNT, subs_active: 0, by_status: { 2: COUNT } })
 }, 240_000)
 
@@ -159,16 +163,16 @@ test('statistics: after two workers die during the repair, the next one repairs 
   const app_keys = Array.from({ length: APPS }, (_, n) => `many-${n}`)
   const now = new Date()
   const about = { app_description: '', status: '1' as const, version: 1, live: true as const, created_at: now }
-  await subscriptions.c.apps.insertMany(
+  await subscriptions.collections.apps.insertMany(
     app_keys.map((app_key, n) => ({ _id: 10_000 + n, app_key, app_name: app_key, ...about, updated_at: now })),
   )
   for (const app_key of app_keys)
     await upsertUser(subscriptions, app_key, { identities: { openid: `many-${app_key}` }, profile: {} })
   const selected = { _id: { $in: app_keys } }
   const right = () =>
-    subscriptions.c.counters.countDocuments({ ...selected, users_total: 1, users_active: 1, subs_total: 0 })
+    subscriptions.collections.counters.countDocuments({ ...selected, users_total: 1, users_active: 1, subs_total: 0 })
   for (let deaths = 0; deaths < 2; deaths++) {
-    await subscriptions.c.counters.updateMany(selected, { $set: { users_total: -7, subs_total: -7 } })
+    await subscriptions.collections.counters.updateMany(selected, { $set: { users_total: -7, subs_total: -7 } })
     const worker = await startWorker()
     await makeDue(mongo.db, 'subscriptions-repair')
     await until(async () => (await right()) > 3, 30_000)
