@@ -4,7 +4,10 @@
  */
 const test = '\\.test\\.tsx?$'
 /** Folders whose modules are pure: no clock, network, database, environment or randomness. */
-const PURE = '(/rules/|^services/platform/durations\\.ts$|^services/mail/(message|dns/records|dns/plan)/)'
+const PURE = '(/rules/|^services/platform/(durations\\.ts$|sentences/)|^services/mail/(message|dns/records|dns/plan)/)'
+
+/** The schemas of which rules may import types. */
+const SCHEMAS = '^services/(subscriptions/store/models|platform/managed/managed-fields)\\.ts$'
 
 /**
  * Subjects of a half, and the subjects that their use cases, stores and rules may import. `store` and `rules` are what
@@ -23,7 +26,8 @@ const SUBJECTS = {
     administration: ['store', 'dns', 'delivery', 'log'],
   },
   'services/subscriptions': {
-    rules: [],
+    // Types of models only: `rules-take-types-of-schemas`.
+    rules: ['store'],
     store: ['rules', 'catalogue/rules', 'flags/rules', 'webhooks/rules'],
     counters: ['rules', 'store'],
     webhooks: ['rules', 'store', 'audit', 'catalogue/store'],
@@ -39,14 +43,15 @@ const SUBJECTS = {
   },
   'services/platform': {
     network: [],
-    json: [],
+    json: ['sentences'],
     observability: [],
-    concurrency: [],
+    concurrency: ['sentences'],
     database: ['observability', 'concurrency'],
-    managed: ['database'],
+    sentences: [],
+    managed: ['database', 'sentences'],
     security: ['database'],
     jobs: ['observability', 'concurrency', 'database'],
-    http: ['json', 'network', 'observability', 'concurrency', 'database'],
+    http: ['json', 'network', 'observability', 'concurrency', 'database', 'sentences'],
     webhooks: ['network', 'concurrency', 'database'],
     mongod: ['observability', 'concurrency', 'database'],
   },
@@ -77,11 +82,17 @@ module.exports = {
     forbid('no-cycles', 'a cycle hides the direction', {}, { circular: true }),
     forbid(
       'rules-are-pure',
-      'rules import each other, zod, node:crypto, node:buffer and the two pure data libraries (public suffixes, IP ranges)',
+      'rules import each other, zod, node:crypto, node:buffer, the two pure data libraries (public suffixes, IP ranges), and types of models',
       { path: PURE },
       {
-        pathNot: [PURE, 'node_modules/zod/', '^(?:crypto|buffer)$', 'node_modules/tldts', 'node_modules/ipaddr\\.js'],
+        pathNot: [PURE, SCHEMAS, 'node_modules/(zod|tldts|ipaddr\\.js)', '^(?:crypto|buffer)$'],
       },
+    ),
+    forbid(
+      'rules-take-types-of-schemas',
+      'the type of a document is inferred from its schema; at run time rules know no model',
+      { path: PURE },
+      { path: SCHEMAS, dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'platform-is-lowest',
@@ -150,9 +161,12 @@ module.exports = {
     ),
     forbid(
       'panel-sees-contracts-only',
-      'the web app shares types with the service, nothing else',
+      'the web app shares types and sentences with the service, nothing else',
       { path: '^services/panel/' },
-      { path: '^(services|operator)/', pathNot: ['^services/panel/', '/http/[a-z-]*contract\\.ts$'] },
+      {
+        path: '^(services|operator)/',
+        pathNot: ['^services/panel/', '/http/[a-z-]*contract\\.ts$', '^services/platform/sentences/'],
+      },
     ),
     forbid(
       'panel-ui-is-lowest',
@@ -161,7 +175,7 @@ module.exports = {
       { path: '^services/panel/', pathNot: '^services/panel/(ui|api|i18n|state|theme)/' },
     ),
     home('@?koa', '/http/'),
-    home('mongoose', '(/store/|^services/platform/(database/mongo|mongod/))'),
+    home('mongoose', '(/store/|^services/platform/(database/(fields|models|mongo)|mongod/))'),
     home('agenda', '^services/platform/jobs/'),
     home('@agendajs', '^services/platform/jobs/'),
     home('smtp-server', '^services/mail/submission/smtp/listener'),

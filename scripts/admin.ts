@@ -61,9 +61,15 @@ async function findDatabase(): Promise<{ uri: string; database?: Running }> {
   if (running !== undefined) return { uri: running }
   if (!existsSync(dataDir))
     throw new Error(`there is no database: ${dataDir} (DATA_DIR) does not exist; npm start makes it`)
-  const say = (text: string) => process.stderr.write(`${text}\n`)
+  const report = (text: string) => process.stderr.write(`${text}\n`)
   const data = await releaseOfData(embeddedFolder(dataDir))
-  const source = { binary: MONGOD_BINARY || undefined, path: PATH ?? '', cache: cacheFolder(XDG_CACHE_HOME), data, say }
+  const source = {
+    binary: MONGOD_BINARY || undefined,
+    path: PATH ?? '',
+    cache: cacheFolder(XDG_CACHE_HOME),
+    data,
+    report,
+  }
   const database = await startEmbeddedMongod(await findMongod(source), dataDir, log)
   return { uri: database.uri, database }
 }

@@ -32,7 +32,7 @@ const service = spawn(process.execPath, ['--watch', '--watch-preserve-output', '
   stdio: 'inherit',
   env: { ...process.env, MONGODB_URI: trial.env.MONGODB_URI, APP_BASE_URL: process.env.APP_BASE_URL ?? panel.address },
 })
-// `node --watch` handles SIGINT and SIGTERM only, and would leave its child behind on SIGHUP.
+// `node --watch` handles SIGINT and SIGTERM only, and its child would survive a SIGHUP.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => service.kill('SIGTERM'))
 service.on('exit', async code => {
   await together(...trial.parts, panel)

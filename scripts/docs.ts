@@ -1,7 +1,7 @@
 /** Writes the generated tables of `docs/` from the code; with `--check` only reports outdated ones. */
 
 import { createMetrics } from '../services/platform/observability/metrics.ts'
-import { problems } from '../services/platform/problems.ts'
+import { type ProblemCode, problems, problemTitle } from '../services/platform/problems.ts'
 import { describeSettings } from '../services/platform/process/config.ts'
 import { readDecisions, renderIndex } from './adr.ts'
 import { writeGenerated } from './generated-files.ts'
@@ -12,7 +12,7 @@ const files: Record<string, () => Promise<string> | string> = {
   'docs/configuration.md': () =>
     page(
       'Configuration',
-      'Settings are environment variables, read once at the start; every fault is listed and the process exits with code 78. A file `.env` in the working directory is read too; the real environment wins.',
+      'Settings are environment variables, read once at the start; every error is listed and the process exits with code 78. A file `.env` in the working directory is read too; the real environment wins.',
       ['name', 'default', 'meaning'],
       describeSettings().map(setting => [
         `\`${setting.name}\``,
@@ -30,7 +30,7 @@ const files: Record<string, () => Promise<string> | string> = {
         String(problem.http),
         'envelope' in problem ? String(problem.envelope) : '–',
         'smtp' in problem ? `\`${problem.smtp}\`` : '–',
-        problem.title,
+        problemTitle(code as ProblemCode),
       ]),
     ),
   'docs/adr/README.md': () => renderIndex(readDecisions()),

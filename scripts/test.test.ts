@@ -56,7 +56,7 @@ const NEEDS: readonly (readonly [name: string, use: string, command: string])[] 
     'python3-pip, or set MONGOD_BINARY',
   ],
   [
-    'a whole Postwright',
+    'a complete Postwright',
     "await (await load('processes/postwright-process')).trialSettings('/tmp')",
     'set MONGOD_BINARY',
   ],

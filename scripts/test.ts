@@ -23,7 +23,7 @@ const arguments_ = process.argv.slice(2)
 const quick = arguments_.includes('--quick')
 if (quick)
   process.stdout.write(
-    'quick: the tests of single modules and of the chart; left out are the delivery engine, DNS, SMTP, stores, whole paths (system), the operator and the panel: npm test runs everything\n',
+    'quick: the tests of single modules and of the chart; left out are the delivery engine, DNS, SMTP, stores, complete paths (system), the operator and the panel: npm test runs everything\n',
   )
 if (!quick && !arguments_.includes('--no-install')) installPackages()
 const vitestArguments = arguments_.filter(argument => argument !== '--quick' && argument !== '--no-install')
