@@ -2,7 +2,7 @@
  * Leader election on a Lease (coordination.k8s.io), as client-go does it: another holder's lease is evaluated by when
  * *we* saw it change, never by its clock, and a leader stops acting before anybody else may start.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortableDelay } from '../../services/platform/concurrency/abortable-delay.ts'
 import type { Log } from '../../services/platform/observability/log.ts'
 import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 import { type KubeClient, KubeError } from './client.ts'
@@ -129,9 +129,7 @@ export function startElector(options: ElectorOptions): Elector {
         options.onLost()
         return
       }
-      await sleep(times.retryMs * (1 + Math.random() * 0.2), undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      )
+      await abortableDelay(times.retryMs * (1 + Math.random() * 0.2), stopping.signal)
     }
   }
   const running = loop()

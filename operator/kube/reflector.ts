@@ -2,7 +2,7 @@
  * Keeps a cache equal to a list of the API server until it is stopped: streaming list with a fall-back to pages,
  * bookmarks, a new list after 410, growing pauses after failures, a watchdog for silent connections.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortableDelay } from '../../services/platform/concurrency/abortable-delay.ts'
 import type { Log } from '../../services/platform/observability/log.ts'
 import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 import { createBackoff } from './backoff.ts'
@@ -72,9 +72,7 @@ export function startReflector(options: ReflectorOptions): Reflector {
       if (stopped.signal.aborted) return
       report(reason)
       if (state.lively || performance.now() - started >= HEALTHY_MS) backoff.reset()
-      await sleep(Math.max(reason.retryAfterMs ?? 0, backoff.next()), undefined, { signal: stopped.signal }).catch(
-        () => undefined,
-      )
+      await abortableDelay(Math.max(reason.retryAfterMs ?? 0, backoff.next()), stopped.signal)
     }
   }
   const report = ({ label, error }: Ended) => {

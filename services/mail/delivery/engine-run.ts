@@ -1,5 +1,6 @@
 /** The loops of a delivery engine, from its start to its stop. */
 import type { Clock } from '../../platform/clock.ts'
+import { abortableDelay, repeat } from '../../platform/concurrency/abortable-delay.ts'
 import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Log } from '../../platform/observability/log.ts'
@@ -16,7 +17,6 @@ import type { SiteExchange } from './sites/site-sync.ts'
 import type { Sites } from './sites/sites.ts'
 import type { SlotLeases } from './slots/slot-leases.ts'
 import type { Transport } from './smtp/transport.ts'
-import { abortableDelay, repeat } from './timing.ts'
 
 /** The parts that run. */
 export interface EngineParts {

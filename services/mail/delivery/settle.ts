@@ -4,6 +4,7 @@
  * database is away results wait in memory, and nothing new is claimed, so there are never more than fit in flight.
  */
 
+import { abortableDelay } from '../../platform/concurrency/abortable-delay.ts'
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Log } from '../../platform/observability/log.ts'
@@ -13,7 +14,6 @@ import { type ClaimRef, type NextAttempt, recipientIndex } from '../store/delive
 import { appendEvents } from '../store/events.ts'
 import type { Outbox, RecipientNote } from '../store/outgoing.ts'
 import type { Result } from './result.ts'
-import { abortableDelay } from './timing.ts'
 
 /** Writes one result; resolves when it is durable. Rejects only after `signal` aborts. */
 export type Settle = (result: Result) => Promise<void>

@@ -4,7 +4,7 @@
  * it is a document in a capped collection, read by a tailable cursor (a change stream would read every write of the
  * database).
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortableDelay } from '../../platform/concurrency/abortable-delay.ts'
 import { collectionOf, defineCollection, isMongoCode, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 
@@ -100,7 +100,7 @@ class HintedWake implements Wake {
       this.#created = create(this.#mongo)
       await this.#created
       await tail(this.#mongo, signal, this.#process, this.#listeners).catch(() => undefined)
-      if (!signal.aborted) await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined)
+      await abortableDelay(REOPEN_MS, signal)
     }
   }
 

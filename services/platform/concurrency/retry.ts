@@ -1,6 +1,6 @@
 /** Tries again: work that failed, questions without an answer yet, and writes that another writer forestalled. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProblemCode, ProblemError } from '../problems.ts'
+import { abortableDelay } from './abortable-delay.ts'
 
 /** How often, and how long. */
 export interface Tries {
@@ -46,8 +46,7 @@ export async function poll<T>(
     const answer = await attempt()
     if (answer !== undefined && answer !== false) return answer
     if (signal?.aborted || performance.now() >= until) return undefined
-    const pause = pauseMs * (0.8 + 0.4 * Math.random())
-    await sleep(pause, undefined, { ...(signal && { signal }) }).catch(() => undefined)
+    await abortableDelay(pauseMs * (0.8 + 0.4 * Math.random()), signal)
     if (signal?.aborted) return undefined
   }
 }

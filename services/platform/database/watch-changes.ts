@@ -1,5 +1,5 @@
 /** Receives changes of records from MongoDB change streams, whichever process makes them. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortableDelay } from '../concurrency/abortable-delay.ts'
 import type { Log } from '../observability/log.ts'
 import type { Running } from '../running.ts'
 import type { Db } from './mongo.ts'
@@ -45,7 +45,7 @@ export function watchChanges(
         if (!stopping.signal.aborted) log.warn({ err: error }, 'the stream of changes broke; it is opened again')
       })
       await stream.close().catch(() => undefined)
-      await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await abortableDelay(RETRY_MS, stopping.signal)
       if (!stopping.signal.aborted) stream = open()
     }
   }

@@ -2,8 +2,9 @@
  * Claims and passes on deliveries until it is stopped: immediately while there are more, then on wake-ups, and by polls
  * at growing intervals.
  */
+
+import { abortableDelay } from '../../../platform/concurrency/abortable-delay.ts'
 import type { Log } from '../../../platform/observability/log.ts'
-import { abortableDelay } from '../timing.ts'
 import type { ClaimedBatch } from './claim-deliveries.ts'
 import type { ClaimRounds } from './claim-rounds.ts'
 import type { WakeUps } from './wake-ups.ts'

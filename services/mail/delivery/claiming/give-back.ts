@@ -1,10 +1,10 @@
 /** Gives deliveries back to the queue, again until the database takes them. */
 import type { Clock } from '../../../platform/clock.ts'
+import { abortableDelay } from '../../../platform/concurrency/abortable-delay.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { DeliveryQueue } from '../../store/deliveries.ts'
 import type { ClaimedDelivery } from '../../store/delivery.ts'
-import { abortableDelay } from '../timing.ts'
 import type { InFlight } from './in-flight.ts'
 
 /** Ends the time of deliveries in flight without a result; an attempt does not count. */

@@ -1,6 +1,7 @@
 /** The jobs by which Agenda invites workers to slots: one for each slot. The slot documents decide who owns a slot. */
+
+import { abortableDelay } from '../../../platform/concurrency/abortable-delay.ts'
 import type { Jobs } from '../../../platform/jobs/jobs.ts'
-import { abortableDelay } from '../timing.ts'
 
 /** Dependencies of {@link defineSlotJobs}. */
 export interface SlotJobsOptions {

@@ -3,12 +3,12 @@
  * without a renewal it stops finishing messages before another worker may take the slot (lease-table.ts).
  */
 
+import { abortableDelay, repeat } from '../../../platform/concurrency/abortable-delay.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { Jobs } from '../../../platform/jobs/jobs.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import { split } from '../../../platform/partition.ts'
 import { beat, leave, livingWorkers, releaseSlots, renewSlots, takeSlots, unownedSlots } from '../../store/slots.ts'
-import { abortableDelay, repeat } from '../timing.ts'
 import { LeaseTable, type LeaseTimes } from './lease-table.ts'
 import { defineSlotJobs, hurrySlotJobs, type InvitedLeases, seedSlotJobs } from './slot-jobs.ts'
 

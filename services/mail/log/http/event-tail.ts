@@ -1,5 +1,5 @@
 /** Follows an account's delivery events as they are stored. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortableDelay } from '../../../platform/concurrency/abortable-delay.ts'
 import type { EventDoc } from '../../store/documents.ts'
 
 /** The position of a reader: time and id of its last event. */
@@ -45,7 +45,7 @@ export async function* tail(position: Position, { read, signal, pollMs }: TailOp
     const full = found.length === READ_LIMIT
     since = nextStart(since, found.at(-1)?.at, full)
     for (const [id, at] of given) if (at < since.getTime()) given.delete(id)
-    if (!full) await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+    if (!full) await abortableDelay(pollMs, signal)
   }
 }
 

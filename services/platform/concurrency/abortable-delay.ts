@@ -1,11 +1,11 @@
 /** Waits and repetitions that an abort ends. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../../platform/observability/log.ts'
+import type { Log } from '../observability/log.ts'
 
-/** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. */
-export async function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. Keeps the process alive meanwhile. */
+export async function abortableDelay(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (ms <= 0) return
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
+  await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
 /** Runs `work` with `ms` between its end and its next start until the signal aborts; a failure is logged as `failed`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { abortableDelay, repeat } from './timing.ts'
+import { abortableDelay, repeat } from './abortable-delay.ts'
 
 test('a delay ends early when the signal aborts', async () => {
   const end = new AbortController()
