@@ -1,9 +1,9 @@
 /** SMTP submission as a process of its own: clients log in and submit mail. */
 import { createLoginLimiter, knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
-import { tellCertificate } from './mail/administration/report-certificate.ts'
+import { reportCertificate } from './mail/administration/report-certificate.ts'
 import { CERTIFICATES } from './mail/administration/store/certificates.ts'
-import { createSmtpLogin } from './mail/credentials/check-smtp-login.ts'
+import { SmtpLogins } from './mail/credentials/check-smtp-login.ts'
 import { credentials } from './mail/credentials/store/smtp-credentials.ts'
 import { domains } from './mail/domains/store/domain-model.ts'
 import { BODIES } from './mail/store/bodies.ts'
@@ -13,6 +13,7 @@ import { MESSAGES } from './mail/store/messages.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { listenForSubmission } from './mail/submission/smtp/listener.ts'
 import { QUOTAS } from './mail/submission/store/quota-leases.ts'
+import type { Submitter } from './mail/submission/submission.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { type Foundation, run } from './platform/process/run.ts'
@@ -39,17 +40,17 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
   await ensureIndexes(mongo.db, COLLECTIONS)
   const submissions = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'smtp' })
-  const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({
-    db: mongo.db,
-    clock,
-    log,
-    metrics,
-    secrets,
-    limiter,
-  })
+  const logins = new SmtpLogins({ db: mongo.db, clock, log, metrics, secrets, limiter })
   const { accept, openRest, validateSender } = submissions
-  const checks = { accept, openRest, validateSender, checkLogin, renewLogin, isUp: mongo.isUp }
-  const certificate = tellCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')
+  const checks = {
+    accept,
+    openRest,
+    validateSender,
+    checkLogin: (username: string, password: string, ip: string) => logins.logIn(username, password, ip),
+    renewLogin: (submitter: Submitter) => logins.renew(submitter),
+    isUp: mongo.isUp,
+  }
+  const certificate = reportCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')
   const onCertificate = (pem: string) => void certificate.serve(pem)
   const listener = await listenForSubmission({ config, log, metrics, ...checks, onCertificate })
   return {

@@ -3,11 +3,11 @@ import { silentLog } from '../../services/platform/observability/log.ts'
 import { createMetrics } from '../../services/platform/observability/metrics.ts'
 import { until } from '../../test/support/time/until.ts'
 import { LaterError, type Reconcile, startController, TerminalError } from './controller.ts'
-import { createQueue } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 function start(reconcile: Reconcile, concurrency = 2) {
   const metrics = createMetrics('test').operator
-  const queue = createQueue('test', { baseMs: 1, capMs: 8 }, metrics)
+  const queue = new WorkQueue('test', { baseMs: 1, capMs: 8 }, metrics)
   const controller = startController({ name: 'test', queue, reconcile, concurrency, log: silentLog, metrics })
   onTestFinished(() => controller.stop())
   const count = async (name: 'reconciles' | 'reconcileErrors' | 'terminalErrors') =>

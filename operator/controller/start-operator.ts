@@ -1,6 +1,6 @@
 /** Starts the operator: rights, caches, election, controllers; stops them in the opposite order. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortableDelay } from '../../services/platform/concurrency/abortable-delay.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { watchChanges } from '../../services/platform/database/watch-changes.ts'
 import { HOUR_MS } from '../../services/platform/durations.ts'
@@ -21,7 +21,7 @@ import { type Controller, startController } from './controller.ts'
 import { leaderOnly } from './leader-only-writer.ts'
 import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
 import { recordChanged, wire, wireNamespaces } from './watches.ts'
-import { createQueue, type WorkQueue } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 /** Options of {@link startOperator}. */
 export interface OperatorOptions {
@@ -63,7 +63,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
   const secretCache = createCache(onError)
   const namespaceCache = createCache(onError)
   const queues = new Map<string, WorkQueue>(
-    kinds.map(({ kind }) => [kind, createQueue(kind.toLowerCase(), RETRY, metrics.operator)]),
+    kinds.map(({ kind }) => [kind, new WorkQueue(kind.toLowerCase(), RETRY, metrics.operator)]),
   )
   const enqueue = (kind: string, key: string, priority?: 'high' | 'low') => queues.get(kind)?.add(key, priority)
   wire(caches, secretCache, enqueue)
@@ -185,7 +185,7 @@ function startReflectors(
 
 async function every(ms: number, signal: AbortSignal, work: () => void): Promise<void> {
   while (!signal.aborted) {
-    await sleep(ms * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => undefined)
+    await abortableDelay(ms * (0.9 + Math.random() * 0.2), signal)
     if (!signal.aborted) work()
   }
 }

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../services/platform/observability/metrics.ts'
 import { until } from '../../test/support/time/until.ts'
-import { createQueue } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 const metrics = () => createMetrics('test').operator
-const queue = (random = () => 1) => createQueue('test', { baseMs: 10, capMs: 80 }, metrics(), random)
+const queue = (random = () => 1) => new WorkQueue('test', { baseMs: 10, capMs: 80 }, metrics(), random)
 
 test('a key that waits is not added twice', async () => {
   const keys = queue()

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/object-cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
 import { findUserByName } from '../../services/accounts/store/users.ts'
-import { createSmtpLogin } from '../../services/mail/credentials/check-smtp-login.ts'
+import { SmtpLogins } from '../../services/mail/credentials/check-smtp-login.ts'
 import { parseToken, secretFits } from '../../services/mail/credentials/rules/token.ts'
 import { credentials, findCredentialByName } from '../../services/mail/credentials/store/smtp-credentials.ts'
 import { findTokenById, tokens } from '../../services/mail/credentials/store/tokens.ts'
@@ -51,8 +51,8 @@ onApiServer('domains, logins and tokens', () => {
     const { db } = operator.mongo
     const { clock, log, secrets, metrics } = operator.foundation
     const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
-    const logIn = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
-    return (username = '', password = '') => logIn.logIn(username, password, '192.0.2.1')
+    const logins = new SmtpLogins({ db, clock, log, metrics, secrets, limiter })
+    return (username = '', password = '') => logins.logIn(username, password, '192.0.2.1')
   }
 
   test('registers a MailDomain for the account of its namespace, reports its records, and sets Verified after verification', async () => {

@@ -1,7 +1,7 @@
 /** The longest names that Kubernetes and the accounts permit, and names derived from them. */
 import { expect, test } from 'vitest'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
-import { createSmtpLogin } from '../../services/mail/credentials/check-smtp-login.ts'
+import { SmtpLogins } from '../../services/mail/credentials/check-smtp-login.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { giveUser } from '../support/accounts/accounts-and-domains.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'
@@ -68,8 +68,8 @@ onApiServer('the limits of names', () => {
     await ensureIndexes(db, [loginLimits])
     const { clock, log, secrets, metrics } = operator.foundation
     const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
-    const { logIn } = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
-    expect(await logIn(username, password, '192.0.2.1')).toHaveProperty('userId')
+    const logins = new SmtpLogins({ db, clock, log, metrics, secrets, limiter })
+    expect(await logins.logIn(username, password, '192.0.2.1')).toHaveProperty('userId')
   })
 
   test.each([

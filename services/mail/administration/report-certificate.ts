@@ -24,29 +24,29 @@ function certificateFacts(pem: string): Facts {
   }
 }
 
-/** What an SMTP process says about its certificate. Nothing rejects: mail matters more than this note. */
+/** Records the certificate that an SMTP process serves. Nothing rejects: mail matters more than this record. */
 export interface CertificateNote {
   /** A certificate went into service in place of the one before. */
   serve(pem: string): Promise<void>
   stop(): void
 }
 
-/** Notes the certificate of this process, again and again until it is stopped. */
-export function tellCertificate(deps: { mongo: Mongo; clock: Clock; log: Log }, file: string): CertificateNote {
+/** Records the certificate of this process again every {@link REPEAT_MS} until it is stopped. */
+export function reportCertificate(deps: { mongo: Mongo; clock: Clock; log: Log }, file: string): CertificateNote {
   const { mongo, clock, log } = deps
   let serving: Facts | undefined
   const note = (write: Promise<void>) =>
     write.catch((error: unknown) => log.warn({ err: error }, 'the certificate in service could not be noted'))
-  const tell = async () => {
+  const report = async () => {
     if (serving) await note(noteCertificate(mongo, { ...serving, file, seen_at: clock.now() }))
   }
-  const timer = setInterval(() => void tell(), REPEAT_MS).unref()
+  const timer = setInterval(() => void report(), REPEAT_MS).unref()
   return {
     async serve(pem) {
       const before = serving?._id
       serving = certificateFacts(pem)
       if (before !== undefined && before !== serving._id) await note(dropCertificate(mongo, before))
-      await tell()
+      await report()
     },
     stop: () => clearInterval(timer),
   }

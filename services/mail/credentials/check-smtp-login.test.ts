@@ -12,7 +12,8 @@ import { silentLog } from '../../platform/observability/log.ts'
 import { createMetrics } from '../../platform/observability/metrics.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { inEnglish } from '../../platform/sentences/sentence.ts'
-import { createSmtpLogin } from './check-smtp-login.ts'
+import type { Submitter } from '../submission/submission.ts'
+import { SmtpLogins } from './check-smtp-login.ts'
 import type { CredentialDoc } from './store/smtp-credentials.ts'
 import { credentials, deleteCredential, findCredential, updateCredential } from './store/smtp-credentials.ts'
 
@@ -32,14 +33,15 @@ async function process(change: Partial<CredentialDoc> = {}, limits?: Record<keyo
   const metrics = createMetrics('test')
   const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' }, limits)
   const secrets = createSecrets('a master secret of more than thirty-two bytes')
-  const { logIn, renew } = createSmtpLogin({ db, clock, log: silentLog, metrics, secrets, limiter })
+  const logins = new SmtpLogins({ db, clock, log: silentLog, metrics, secrets, limiter })
+  const logIn = (typed: string, password: string, ip: string) => logins.logIn(typed, password, ip)
   const { username } = credential
   return {
     user,
     credential,
     clock,
     logIn,
-    renew,
+    renew: (submitter: Submitter) => logins.renew(submitter),
     metrics,
     with: (password: string, ip = address()) => logIn(username, password, ip),
   }
