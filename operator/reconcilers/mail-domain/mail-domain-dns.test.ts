@@ -1,7 +1,6 @@
 /** Records of a MailDomain over a real database, a provider in memory and a name server without records. */
 import { expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps, type DnsDeps, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
-import { createMemoryProvider, type MemoryZone } from '../../../services/mail/dns/providers/memory.ts'
 import { type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import { createResolver } from '../../../services/mail/dns/resolver.ts'
 import { applyDomain } from '../../../services/mail/domains/declare-domain.ts'
@@ -9,6 +8,7 @@ import { insertDnsAccount } from '../../../services/mail/domains/dns-accounts/st
 import { currentDomain } from '../../../services/mail/domains/find-domains.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { startDnsStub } from '../../../test/support/dns/empty-name-server.ts'
+import { createMemoryProvider, type MemoryZone } from '../../../test/support/dns/memory-provider.ts'
 import { operatorContext } from '../../../test/support/kubernetes/operator-context.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import { toConditions } from '../shared/conditions.ts'

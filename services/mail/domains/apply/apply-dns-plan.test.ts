@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Interruption, interrupted, Killed } from '../../../../test/support/dns/interrupted-provider.ts'
+import {
+  createMemoryProvider,
+  type MemoryBatch,
+  type MemoryZone,
+} from '../../../../test/support/dns/memory-provider.ts'
 import { verbatim } from '../../../platform/sentences/compose.ts'
 import { planDns, questionsOf } from '../../dns/plan/dns-plan.ts'
 import type { OwnedRecord } from '../../dns/plan/plan-item.ts'
 import { planRemoval } from '../../dns/plan/plan-removal.ts'
-import { createMemoryProvider, type MemoryBatch, type MemoryZone } from '../../dns/providers/memory.ts'
 import { type DnsProvider, DnsProviderError } from '../../dns/providers/provider.ts'
 import { type GuidanceDomain, guidance, spfTerms } from '../../dns/records/guidance.ts'
 import type { StoredRecord } from '../../dns/records/record.ts'

@@ -1,8 +1,14 @@
-/** A provider in memory for tests. The conformance suite runs it beside the real ones. */
-import { sentence } from '../../../platform/sentences/sentence.ts'
-import { isWithin, longestZone } from '../records/names.ts'
-import { type StoredRecord, sameRecord } from '../records/record.ts'
-import { type Batch, type Change, type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
+/** A DNS provider in memory. The conformance suite runs it beside the real ones. */
+import {
+  type Batch,
+  type Change,
+  type DnsProvider,
+  DnsProviderError,
+  type Zone,
+} from '../../../services/mail/dns/providers/provider.ts'
+import { isWithin, longestZone } from '../../../services/mail/dns/records/names.ts'
+import { type StoredRecord, sameRecord } from '../../../services/mail/dns/records/record.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 
 /** Callers may read and change the records. */
 export interface MemoryZone {
