@@ -228,7 +228,7 @@ test.each([
   [5, 'REFUSED'],
   [9, 'NOTAUTH'],
   [15, 'RCODE 15'],
-])('response code %i is told as %s, never as "missing"', async (rcode, reason) => {
+])('response code %i is reported as %s, never as "missing"', async (rcode, reason) => {
   const session = await resolverTo({ udp: query => [answer(query, [], 0x8480 | rcode)] })
   expect(await session.lookup('example.com', 'TXT')).toEqual({ kind: 'temporary', reason })
 })

@@ -1,8 +1,9 @@
 /** Planning of the SPF record: created, or our terms merged into the one that is there; never a second record. */
 
 import { sentence } from '../../../platform/sentences/sentence.ts'
+import { mergeSpf, newSpf, type SpfMerge, withoutSpfTerms } from '../records/merge-spf.ts'
 import { type StoredRecord, sameRecord } from '../records/record.ts'
-import { isSpf, mergeSpf, newSpf, parseSpf, type SpfMerge, withoutSpfTerms } from '../records/spf.ts'
+import { isSpf, parseSpf } from '../records/spf.ts'
 import { SpfSyntaxError } from '../records/spf-term.ts'
 import { isOurs, item, type OwnedRecord, type PlanItem, type RowContext, servedOf } from './plan-item.ts'
 

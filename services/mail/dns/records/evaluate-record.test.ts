@@ -186,7 +186,7 @@ describe('each purpose', () => {
   test.each<[string, Partial<EvaluationContext>, Answer]>([
     ['dmarc', { dmarc: { kind: 'temporary', reason: verbatim('SERVFAIL') } }, nothing],
     ['spf', spf({}, [], true), found('v=spf1 include:x.example -all')],
-  ])('nobody is told to add a second record while %s cannot be told', (id, context, answer) =>
+  ])('the advice is not to add a second record while %s is unknown', (id, context, answer) =>
     expect(evaluateOne(id, views([answer]), context).instructions).toEqual([{ code: 'dns.check_repeated' }]),
   )
 

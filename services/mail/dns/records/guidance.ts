@@ -3,9 +3,9 @@ import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
 import { type DmarcPolicy, newDmarc } from './dmarc.ts'
+import { newSpf } from './merge-spf.ts'
 import { relativeName } from './names.ts'
 import { quoteTxt } from './record.ts'
-import { newSpf } from './spf.ts'
 import { isPlainMechanism } from './spf-term.ts'
 
 /** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS. */
