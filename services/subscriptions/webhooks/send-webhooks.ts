@@ -1,6 +1,6 @@
 /** Delivers events to the webhooks of apps. */
 import type { GuardedPost } from '../../platform/network/guarded-fetch.ts'
-import { sendEvents } from '../../platform/webhooks/send-events.ts'
+import { sendEvents } from '../../platform/webhooks/deliver-events.ts'
 import type { Subscriptions } from '../context.ts'
 import { webhookPlace } from './manage-webhooks.ts'
 import { webhookStore } from './store/webhooks.ts'

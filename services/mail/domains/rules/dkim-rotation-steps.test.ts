@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { applyStep, type RotationKey, rotationSteps } from './dkim-rotation.ts'
+import { applyStep, type RotationKey, rotationSteps } from './dkim-rotation-steps.ts'
 
 const DAY = 24 * 3_600_000
 const start = new Date('2026-11-01T00:00:00Z')
