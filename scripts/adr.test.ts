@@ -48,7 +48,7 @@ const FOLDER = ['docs', 'adr'].join('/')
 test.each([
   [`see ${ADR} 2`, []],
   [`(${ADR}s 1, 2 and 3)`, [`there is no ${ADR} 3`]],
-  [`${ADR}\n * 12 tells`, [`there is no ${ADR} 12`]],
+  [`${ADR}\n * 12 says`, [`there is no ${ADR} 12`]],
   [`${FOLDER}/0002-a-second-one.md`, []],
   [`${FOLDER}/0002-former-title.md`, [`there is no ${FOLDER}/0002-former-title.md`]],
   [`by decision ${2}`, [`write "${ADR} N" instead of "decision ${2}"`]],

@@ -11,7 +11,7 @@
  *   fair   [backlogs]                      account A has these waiting, B sends 10 (0 1000 10000 50000 200000)
  *   claims [backlogs]                      cost of claims (0 10000 100000 1000000)
  *   mixed  [messages] [seconds]            Zipf over 2,000 domains of all behaviours
- *   soak   [minutes]                       mixed traffic with faults, kills and step-downs; a ledger at the end
+ *   soak   [minutes]                       mixed traffic with failures, kills and step-downs; a ledger at the end
  *   postfix [messages] [seconds]           forty and mixed with Postfix in our place (root; in namespaces of its own)
  */
 import { claims } from './direct/claims.ts'

@@ -127,7 +127,7 @@ function driftEvents(context: OperatorContext, { status, metadata }: MailDomain,
   const changed = applied.changed.filter(field => field !== 'dns_account_id' || status?.dnsRevision !== undefined)
   if (!settled || changed.length === 0) return []
   context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'database' })
-  const note = `The record was changed behind this resource (${changed.join(', ')}); it is as declared again.`
+  const note = `The record was changed outside of this resource (${changed.join(', ')}); it is as declared again.`
   return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
 }
 

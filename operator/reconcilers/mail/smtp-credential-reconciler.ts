@@ -225,7 +225,7 @@ function drift(
       type: 'Warning',
       reason: 'DriftReverted',
       action: 'Apply',
-      note: `${what} behind this resource; it is as declared again.`,
+      note: `${what} outside of this resource; it is as declared again.`,
     },
   ]
 }

@@ -27,7 +27,7 @@ test.each<[string, ConditionState[], string, string]>([
 })
 
 test('Ready repeats the message of what decides', () => {
-  expect(summarise([bad('A', 'Broken', verbatim('mend it'))], verbatim('all good')).message).toBe('mend it')
+  expect(summarise([bad('A', 'Broken', verbatim('fix it'))], verbatim('all good')).message).toBe('fix it')
   expect(summarise([], verbatim('all good')).message).toBe('all good')
 })
 

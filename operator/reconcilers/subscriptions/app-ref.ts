@@ -85,6 +85,6 @@ export function driftOf(
   const settled = known && resource.status?.observedGeneration === resource.metadata.generation
   if (!settled || outcome === 'unchanged') return []
   context.metrics.operator.driftReverted.inc({ kind: resource.kind, place: 'database' })
-  const note = `The record was ${outcome === 'created' ? 'removed' : 'changed'} behind this resource; it is as declared again.`
+  const note = `The record was ${outcome === 'created' ? 'removed' : 'changed'} outside of this resource; it is as declared again.`
   return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
 }

@@ -101,7 +101,7 @@ export const getSession = endpoint({
   tag: 'Session',
   method: 'GET',
   path: '/api/v1/session',
-  summary: 'Tells who is logged in.',
+  summary: 'Returns the account that is logged in.',
   access: SESSION,
   response: session,
 })

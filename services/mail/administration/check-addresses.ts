@@ -1,4 +1,4 @@
-/** Looks at how the sending addresses stand in the world; remembered for a while, because lists dislike to be asked. */
+/** Checks the reverse DNS names and blocklist entries of the sending addresses. The result is cached, because blocklists limit queries. */
 
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { DnsSession } from '../dns/dns-session.ts'
@@ -26,11 +26,11 @@ export interface CheckedAddresses {
   addresses: CheckedAddress[]
 }
 
-/** How long a look is remembered, and how long even when somebody asks for a fresh one. */
+/** How long a result is cached, and how long when a fresh one is requested. */
 const KEPT_MS = 600_000
 const LEAST_MS = 10_000
 
-/** Makes the check of SENDING_IP; `fresh` looks again unless somebody has just done so. */
+/** Makes the check of SENDING_IP; `fresh` checks again unless the last check is more recent than {@link LEAST_MS}. */
 export function addressCheck({ resolver, config, clock }: Pick<DnsDeps, 'resolver' | 'config' | 'clock'>) {
   let last: { at: Date; addresses: Promise<CheckedAddress[]> } | undefined
   return async (fresh: boolean): Promise<CheckedAddresses> => {

@@ -1,4 +1,4 @@
-/** Tells which certificate an SMTP process serves: the panel may run where the files are not. */
+/** Reports the certificate that an SMTP process serves: the panel may run where the files are not. */
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'

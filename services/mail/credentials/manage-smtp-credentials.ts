@@ -20,7 +20,7 @@ import {
   updateCredential,
 } from './store/smtp-credentials.ts'
 
-/** What the use cases need. */
+/** Dependencies of the use cases, with the resource that acts, if one does. */
 export interface CredentialDeps extends ActingResource {
   db: Db
   clock: Clock

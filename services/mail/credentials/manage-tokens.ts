@@ -14,7 +14,7 @@ import { excess, findLimitErrors, type LimitError, type TokenLimits } from './ru
 import type { TokenDoc } from './store/tokens.ts'
 import { findToken, insertToken, updateToken } from './store/tokens.ts'
 
-/** What the use cases need. */
+/** Dependencies of the use cases, with the resource that acts, if one does. */
 export interface TokenDeps extends ActingResource {
   db: Db
   clock: Clock

@@ -96,7 +96,7 @@ export class DeliveryEngine {
   #upkeep(signal: AbortSignal): Promise<void>[] {
     const { log, clock, queue, inFlight, exchange, rounds, leases } = this.#parts
     const every = (ms: number, work: () => Promise<void>) =>
-      repeat({ ms, signal, log, failed: 'upkeep of the queue failed' }, work)
+      repeat({ ms, signal, onError: error => log.warn({ err: error }, 'upkeep of the queue failed') }, work)
     return [
       every(KEEP_MS, () => queue.keep(inFlight.all(), new Date(clock.now().getTime() + VISIBILITY_MS))),
       every(GAUGES_MS, () => measureDelivery({ ...this.#parts, claimable: () => leases.claimable() })),

@@ -172,7 +172,7 @@ describe('"retry now" for a message', () => {
 
   test.each<[string, Partial<DeliveryDoc>]>([
     ['was never tried: it is scheduled', { att: 0 }],
-    ['a worker has in hand', { att: 1, tok: 'worker' }],
+    ['a worker holds', { att: 1, tok: 'worker' }],
   ])('leaves alone what %s', async (_, change) => {
     const scene = await startDeliveryEnvironment()
     const id = await scene.submit()
@@ -248,7 +248,7 @@ describe('"retry now" for a destination', () => {
 
   test.each<[string, Partial<DeliveryDoc>]>([
     ['was never tried', { att: 0 }],
-    ['a worker has in hand', { tok: 'worker' }],
+    ['a worker holds', { tok: 'worker' }],
     ['is due already', { due: new Date(0) }],
   ])('leaves alone what %s', async (_, change) => {
     const scene = await startDeliveryEnvironment()

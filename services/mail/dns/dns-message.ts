@@ -48,7 +48,7 @@ export interface ResourceRecord {
   data: Buffer
 }
 
-/** A message. `flags` are the 16 bits behind the id. */
+/** A message. `flags` are the 16 bits after the id. */
 export interface Message {
   id: number
   flags: number
@@ -65,7 +65,7 @@ export interface Decoded extends Message {
   aa: boolean
   /** Truncated: ask again over TCP. */
   tc: boolean
-  /** Where the last additional record begins: TSIG signs what stands before it. */
+  /** Where the last additional record begins: TSIG signs the octets before it. */
   lastRecordAt: number
 }
 
@@ -204,7 +204,7 @@ function expand(bytes: Buffer, type: number, at: number, end: number): Buffer {
 
 /**
  * Reads a name, following compression pointers backwards only, so that no loop is possible (RFC 1035 4.1.4). Length and
- * pointers are bounded: a message of thousands of names behind one long chain would cost seconds.
+ * pointers are bounded: a message with thousands of names that point to one long chain would cost seconds.
  */
 export function readName(bytes: Buffer, start: number): { name: string; next: number } {
   const labels: string[] = []
@@ -256,7 +256,7 @@ function encodeIpv6(value: string): Buffer {
   return Buffer.concat(all.map(group => uint16(Number.parseInt(group, 16))))
 }
 
-/** The canonical value of record data; hex for types that nobody reads. Throws {@link WireError} when it does not fit its type. */
+/** The canonical value of record data; hex for types that are not decoded. Throws {@link WireError} when it does not fit its type. */
 export function decodeData(type: number, data: Buffer): string {
   switch (type) {
     case TYPE.TXT:

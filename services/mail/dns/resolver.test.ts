@@ -144,7 +144,7 @@ describe('datagrams that are not the answer are passed over', () => {
     expect(await session.lookup('example.com', 'A')).toEqual(FOUND)
   })
 
-  test('and without the right one nobody can tell', async () => {
+  test('and without the right one the result is unknown', async () => {
     const session = await resolverTo({ udp: () => [Buffer.from('nonsense')] })
     expect(await session.lookup('example.com', 'A')).toMatchObject(TEMPORARY)
   })

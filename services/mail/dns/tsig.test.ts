@@ -12,14 +12,14 @@ const message = encodeMessage({
   authorities: [],
   additionals: [],
 })
-/** An answer as a server signs it: over the MAC of the request first. The empty request MAC stands for none. */
+/** An answer as a server signs it: over the MAC of the request first. An empty request MAC means none. */
 function answer(change: (bytes: Buffer) => Buffer = bytes => bytes, signer = key, at = now): () => void {
   const { bytes } = signMessage(message, signer, at)
   const changed = change(Buffer.from(bytes))
   return () => verifyAnswer(changed, decodeMessage(changed), key, Buffer.alloc(0), now)
 }
 
-test('a signature stands at the end and is counted', () => {
+test('a signature is the last record and is counted', () => {
   const { bytes, mac } = signMessage(message, key, now)
   const { additionals } = decodeMessage(bytes)
   expect(additionals).toMatchObject([{ name: 'upd-key', type: TYPE.TSIG, ttl: 0 }])

@@ -143,7 +143,7 @@ export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcD
   )
 }
 
-/** Any account may hold a zone of this name: only the public delegation tells which servers are authoritative. */
+/** Any account may hold a zone of this name: only the public delegation shows which servers are authoritative. */
 async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<Sentence[]> {
   const session = deps.resolver.session()
   const warnings: Sentence[] = []

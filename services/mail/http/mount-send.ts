@@ -48,7 +48,7 @@ export const sendCollections = [
   requestLimits,
 ]
 
-/** What the operations need. */
+/** Dependencies of the sending operations. */
 export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log' | 'clockSkewMs'> {
   authorise: Authorise<Access, Principal>
   submission: SubmissionService

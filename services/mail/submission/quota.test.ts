@@ -110,7 +110,7 @@ describe('recipients per day', () => {
       }),
     )
     const used = answers.reduce((sum, size) => sum + size, 0)
-    // What is left lies in four purses and is less than a message of the largest size each.
+    // The rest is spread over four leases and is less than a message of the largest size each.
     expect([used <= 1000, used > 1000 - 4 * 50]).toEqual([true, true])
     await Promise.all(four.map(quota => quota.stop()))
     expect(await counted(account)).toBe(used)

@@ -75,10 +75,10 @@ test('the request id comes from the header if the body has none', async () => {
 test.each<[string, unknown, boolean]>([
   ['no answer', unreachable(new TypeError('fetch failed')), true],
   ['something thrown', unreachable('cut'), true],
-  ['a fault of the service', new ApiProblem({ code: 'internal', status: 500, detail: '' }), true],
+  ['an error of the service', new ApiProblem({ code: 'internal', status: 500, detail: '' }), true],
   ['too many requests', new ApiProblem({ code: 'rate_limited', status: 429, detail: '' }), false],
   ['a refusal', new ApiProblem({ code: 'forbidden', status: 403, detail: '' }), false],
-  ['a fault of the panel', new TypeError('x is undefined'), false],
+  ['an error of the panel', new TypeError('x is undefined'), false],
 ])('asking again may help after %s: or not', (_, error, expected) => expect(mayRetry(error)).toBe(expected))
 
 test('a network failure has the message of its cause', () => {

@@ -9,16 +9,13 @@ test('a delay ends early when the signal aborts', async () => {
   await abortableDelay(60_000, end.signal)
 })
 
-test('a repetition goes on after a failure, which is logged, until the signal aborts', async () => {
+test('a repetition goes on after a failure, which is reported, until the signal aborts', async () => {
   const end = new AbortController()
   const failures: unknown[] = []
   let runs = 0
-  await repeat(
-    { ms: 1, signal: end.signal, log: { warn: (fields: unknown) => failures.push(fields) } as never, failed: 'no' },
-    async () => {
-      if (++runs === 3) end.abort()
-      throw new Error(`run ${runs}`)
-    },
-  )
-  expect(failures).toEqual([1, 2, 3].map(run => ({ err: new Error(`run ${run}`) })))
+  await repeat({ ms: 1, signal: end.signal, onError: error => failures.push(error) }, async () => {
+    if (++runs === 3) end.abort()
+    throw new Error(`run ${runs}`)
+  })
+  expect(failures).toEqual([1, 2, 3].map(run => new Error(`run ${run}`)))
 })

@@ -1,6 +1,5 @@
 /** Waits and repetitions that an abort ends. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../observability/log.ts'
 
 /** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. Keeps the process alive meanwhile. */
 export async function abortableDelay(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -8,13 +7,13 @@ export async function abortableDelay(ms: number, signal: AbortSignal | undefined
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Runs `work` with `ms` between its end and its next start until the signal aborts; a failure is logged as `failed`. */
+/** Runs `work` with `ms` between its end and its next start until the signal aborts, whether it fails or not. */
 export async function repeat(
-  { ms, signal, log, failed }: { ms: number; signal: AbortSignal; log: Pick<Log, 'warn'>; failed: string },
+  { ms, signal, onError }: { ms: number; signal: AbortSignal; onError(error: unknown): void },
   work: () => Promise<void>,
 ): Promise<void> {
   while (!signal.aborted) {
     await abortableDelay(ms, signal)
-    if (!signal.aborted) await work().catch((error: unknown) => log.warn({ err: error }, failed))
+    if (!signal.aborted) await work().catch(onError)
   }
 }

@@ -17,7 +17,7 @@ const OPTIONS = {
   suppressReservedKeysWarning: true,
 } as const
 
-// An empty text is a value; Mongoose takes it as absent unless told otherwise.
+// An empty text is a value; Mongoose takes it as absent by default.
 Schema.Types.String.checkRequired(value => typeof value === 'string')
 
 /** The type of an object with these fields. */

@@ -1,5 +1,5 @@
 /**
- * Mongoose models of the control plane (ADR 3): a schema says the fields of a document, and the type of the document is
+ * Mongoose models of the control plane (ADR 3): a schema has the fields of a document, and the type of the document is
  * inferred from it. Hot collections are declared with `defineCollection` and use the driver.
  */
 import mongoose, { type Model, type Query, type QueryFilter, type Schema } from 'mongoose'

@@ -24,7 +24,7 @@ export interface IndexDefinition {
   partialFilterExpression?: Record<string, unknown>
 }
 
-/** A collection with its indexes: the one place that says both. `T` is the stored document with its `_id`. */
+/** A collection with its indexes. `T` is the stored document with its `_id`. */
 export interface CollectionDefinition<T extends object> {
   name: string
   indexes: readonly IndexDefinition[]
@@ -54,7 +54,7 @@ export interface Mongo {
   stop(): Promise<void>
 }
 
-/** Write concern of everything that a client was told is done. */
+/** Write concern of every write that is confirmed to a client. */
 export const DURABLE = { writeConcern: { w: 'majority', journal: true } } as const
 
 /** Times that keep callers from waiting longer than their own clients do, in milliseconds. */
@@ -164,7 +164,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return isMongoCode(error, 11_000)
 }
 
-/** What a member says that is no primary any more, or on its way down ("state change errors" of the driver specification). */
+/** Errors of a member that is not primary any more, or shuts down ("state change errors" of the driver specification). */
 const STATE_CHANGES: ReadonlySet<unknown> = new Set([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436])
 const AWAY =
   /^(Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/

@@ -28,7 +28,7 @@ export function createOperatorMetrics(registry: Registry) {
     ]),
     terminalErrors: counter(
       'controller_runtime_terminal_reconcile_errors_total',
-      'Reconciliations that failed in a way that only a change can mend.',
+      'Reconciliations that failed in a way that only a change of a resource can fix.',
       ['controller'],
     ),
     reconcileSeconds: seconds('controller_runtime_reconcile_time_seconds', 'Time of a reconciliation.', ['controller']),

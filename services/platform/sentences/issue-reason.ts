@@ -36,7 +36,7 @@ const FORMATS: Readonly<Record<string, SentenceCode>> = {
 /** Most options that a text lists. */
 const LISTED_OPTIONS = 12
 
-/** The reason of an issue. `isAbsent`: the value is missing, which unions and lists of options do not tell apart. */
+/** The reason of an issue. `isAbsent`: the value is missing, which unions and lists of options do not distinguish. */
 export function reasonOfIssue(issue: ZodIssue, isAbsent: boolean): Sentence {
   // zod wraps what is wrong with a key or an entry.
   const [inner] = issue.code === 'invalid_key' || issue.code === 'invalid_element' ? issue.issues : []

@@ -1,4 +1,4 @@
-/** Every sentence has a text in every language, with the same placeholders, and somebody uses it. */
+/** Every sentence has a text in every language, with the same placeholders, and is used. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 /**
- * What the product tells people, as a stable code with parameters. One catalogue per language renders it; API answers
+ * A text for people, as a stable code with parameters. One catalogue per language renders it; API answers
  * and stored documents keep code and parameters beside the English text, so that every reader sees their own language.
  */
 import { type English, english } from './en/index.ts'

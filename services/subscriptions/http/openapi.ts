@@ -58,7 +58,7 @@ const TAGS = [
   { name: 'Plans', description: 'What end users can subscribe to.' },
   { name: 'Subscriptions', description: 'Periods of end users on plans.' },
   { name: 'Switches', description: 'Feature switches of an app.' },
-  { name: 'Statistics', description: 'Figures of one app, or of all in scope.' },
+  { name: 'Statistics', description: 'Statistics of one app, or of all in scope.' },
   { name: 'Audit log', description: 'Who changed what.' },
   { name: 'Resources', description: 'Kubernetes resources that own records.' },
   { name: 'Server', description: 'For the back ends of apps.' },

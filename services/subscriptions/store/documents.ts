@@ -35,7 +35,7 @@ export interface SubscriptionDoc extends StoredSubscription {
   trial?: true
   /** Token of the channel's own subscription, by which its notices name it. */
   channel_ref?: string
-  /** First start: tells whether it was there at the start of a month. */
+  /** First start: shows whether it existed at the start of a month. */
   since: number
 }
 
@@ -123,7 +123,7 @@ export interface AuditDoc {
   at: Date
 }
 
-/** Running figures of an app, moved by `$inc` behind each write and repaired each night. `_id` is the app_key. */
+/** Running counters of an app, changed by `$inc` after each write and repaired each night. `_id` is the app_key. */
 export interface CounterDoc {
   _id: string
   users_total: number
@@ -142,7 +142,7 @@ export interface CounterDoc {
   by_status: Record<string, number>
 }
 
-/** Figures of one day of one app. `_id` is `<app_key>/<day>`. */
+/** Counters of one day of one app. `_id` is `<app_key>/<day>`. */
 export interface DayDoc {
   _id: string
   app_key: string

@@ -19,7 +19,7 @@ export const admins = defineModel('sub_admins', {
   name: field.text,
   email: field.text,
   role: field.oneOf('super', 'operator', 'viewer'),
-  /** Apps in scope; `*` stands for all. */
+  /** Apps in scope; `*` means all. */
   app_keys: field.required([String]),
   status: field.oneOf('0', '1'),
   last_login_at: field.optional(Date),

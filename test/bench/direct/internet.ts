@@ -20,7 +20,7 @@ export type Answer =
   | { kind: 'ledger'; id: number; entries: Map<number, { at: number; count: number }> }
   | { kind: 'healed'; id: number }
 
-const tell = (answer: Answer) => process.send?.(answer)
+const send = (answer: Answer) => process.send?.(answer)
 process.on('disconnect', () => process.exit(0))
 
 const [classes] = (await once(process, 'message')) as [SiteClass[]]
@@ -61,11 +61,11 @@ async function heal(): Promise<void> {
 process.on('message', async (question: Question) => {
   const { id } = question
   if (question.ask === 'counts')
-    tell({ kind: 'counts', id, dns, classes: new Map(states.map(({ site, counts }) => [site.name, counts])) })
-  else if (question.ask === 'ledger') tell({ kind: 'ledger', id, entries: ledger.get(question.tag) ?? new Map() })
+    send({ kind: 'counts', id, dns, classes: new Map(states.map(({ site, counts }) => [site.name, counts])) })
+  else if (question.ask === 'ledger') send({ kind: 'ledger', id, entries: ledger.get(question.tag) ?? new Map() })
   else {
     await heal()
-    tell({ kind: 'healed', id })
+    send({ kind: 'healed', id })
   }
 })
-tell({ kind: 'ready', smtpPort, dnsPort })
+send({ kind: 'ready', smtpPort, dnsPort })

@@ -8,6 +8,7 @@ import {
 } from '../../../services/mail/dns/providers/provider.ts'
 import { isWithin, longestZone } from '../../../services/mail/dns/records/names.ts'
 import { type StoredRecord, sameRecord } from '../../../services/mail/dns/records/record.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 
 /** Callers may read and change the records. */
@@ -32,8 +33,7 @@ export function createMemoryProvider(zones: readonly MemoryZone[], batch: Memory
   })
   const recordsOf = (zone: Zone) => {
     const found = zones.find(({ name }) => name === zone.id)
-    if (!found)
-      throw new DnsProviderError('memory', 'zone_not_found', sentence('dns_provider.no_zone', { zone: zone.id }))
+    if (!found) throw new DnsProviderError('memory', 'zone_not_found', verbatim(`There is no zone ${zone.id}.`))
     return found.records
   }
   const at = (zone: Zone, id: string) => recordsOf(zone).findIndex(record => record.id === id)
@@ -57,11 +57,7 @@ export function createMemoryProvider(zones: readonly MemoryZone[], batch: Memory
       }),
     async create(zone, record) {
       if (!isWithin(record.name, zone.name))
-        throw new DnsProviderError(
-          'memory',
-          'invalid',
-          sentence('dns_provider.outside_zone', { name: record.name, zone: zone.name }),
-        )
+        throw new DnsProviderError('memory', 'invalid', verbatim(`${record.name} is not in ${zone.name}.`))
       const here = recordsOf(zone).filter(({ name }) => name === record.name)
       if (here.some(stored => sameRecord(stored, record)))
         throw new DnsProviderError('memory', 'duplicate', sentence('dns_provider.record_exists'))
@@ -73,7 +69,7 @@ export function createMemoryProvider(zones: readonly MemoryZone[], batch: Memory
     },
     async update(zone, before, record) {
       const index = at(zone, before.id)
-      if (index < 0) throw new DnsProviderError('memory', 'changed', sentence('dns_provider.record_gone'))
+      if (index < 0) throw new DnsProviderError('memory', 'changed', verbatim('The record is gone.'))
       const changed = { ...record, id: before.id }
       recordsOf(zone)[index] = changed
       return { ...changed }

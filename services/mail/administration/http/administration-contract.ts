@@ -17,7 +17,7 @@ export const getSendingAddresses = endpoint({
   method: 'GET',
   path: '/api/v1/admin/sending-addresses',
   summary:
-    'How each address of SENDING_IP stands: its reverse name, and what the blocklists say. Remembered for 10 minutes, unless fresh=true.',
+    'Each address of SENDING_IP: its reverse DNS name and its blocklist entries. Remembered for 10 minutes, unless fresh=true.',
   access: ADMIN,
   query: z.strictObject({
     fresh: z
@@ -27,7 +27,7 @@ export const getSendingAddresses = endpoint({
   }),
   response: z.strictObject({
     object: z.literal('sending_addresses'),
-    /** The name that the server says, and that the reverse names should be. */
+    /** The name in the greeting of the server; the reverse DNS names should equal it. */
     hostname: z.string(),
     checked_at: time,
     data: z.array(

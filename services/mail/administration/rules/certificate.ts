@@ -1,4 +1,4 @@
-/** Judges a TLS certificate as clients of the SMTP listeners will. */
+/** Evaluates a TLS certificate by the rules of clients of the SMTP listeners. */
 import { DAY_MS } from '../../../platform/durations.ts'
 
 /** What was read off a certificate. */
@@ -47,7 +47,7 @@ export function certificateStatus(errors: readonly CertificateError[]): 'ok' | '
   return errors.length > 0 ? 'warning' : 'ok'
 }
 
-/** RFC 6125: a star stands for exactly one label, the first. */
+/** RFC 6125: a star matches exactly one label, the first. */
 function covers(name: string, host: string): boolean {
   const wanted = host.toLowerCase()
   const given = name.toLowerCase()

@@ -1,4 +1,4 @@
-/** Judges the parts that mail needs, from what was observed. */
+/** Evaluates the parts that sending depends on, from what was observed. */
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 
 /** What was observed. */
@@ -22,7 +22,7 @@ export interface Observed {
 /** How a part does. */
 export type Health = 'ok' | 'warning' | 'failing'
 
-/** The judgement of one part. */
+/** The result for one part. */
 export interface Check {
   name: 'database' | 'clock' | 'workers' | 'queue' | 'hostname' | 'sending_ip' | 'proxies'
   status: Health
@@ -43,11 +43,11 @@ export function evaluateHealth(observed: Observed): Check[] {
     mongoUp
       ? { name: 'database', status: 'ok', detail: sentence('health.database_ok') }
       : { name: 'database', status: 'failing', detail: sentence('health.database_down') },
-    judgeClock(observed),
+    checkClock(observed),
     workers > 0
       ? { name: 'workers', status: 'ok', detail: sentence('health.workers_ok', { count: workers }) }
       : { name: 'workers', status: 'failing', detail: sentence('health.workers_none') },
-    judgeQueue(observed),
+    checkQueue(observed),
     direct && !/\.(?!local|localdomain|internal|test|invalid|example)[a-z][a-z0-9-]*$/.test(hostname)
       ? {
           name: 'hostname',
@@ -69,11 +69,11 @@ export function evaluateHealth(observed: Observed): Check[] {
               ? sentence('health.sending_ip_set', { addresses: sendingIps })
               : sentence('health.sending_ip_unused', { mode }),
         },
-    judgeProxies(observed),
+    checkProxies(observed),
   ]
 }
 
-function judgeProxies({ trustedProxies, untrustedProxy }: Observed): Check {
+function checkProxies({ trustedProxies, untrustedProxy }: Observed): Check {
   if (untrustedProxy !== undefined)
     return {
       name: 'proxies',
@@ -90,7 +90,7 @@ function judgeProxies({ trustedProxies, untrustedProxy }: Observed): Check {
   }
 }
 
-function judgeClock({ clockSkewMs }: Observed): Check {
+function checkClock({ clockSkewMs }: Observed): Check {
   if (Math.abs(clockSkewMs) <= SKEW_MS) return { name: 'clock', status: 'ok', detail: sentence('health.clock_ok') }
   const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
   return {
@@ -100,7 +100,7 @@ function judgeClock({ clockSkewMs }: Observed): Check {
   }
 }
 
-function judgeQueue({ oldestDue, now }: Observed): Check {
+function checkQueue({ oldestDue, now }: Observed): Check {
   const late = oldestDue ? Math.floor((now.getTime() - oldestDue.getTime()) / 1000) : 0
   if (late < LATE_S)
     return {

@@ -37,7 +37,7 @@ test.each([
   ],
   ['listed', found('127.0.1.2'), missing, null],
   ['refused', found('127.255.255.254'), found('Error: open resolver'), 'Error: open resolver'],
-  // The domain of a dead list was bought by somebody who answers everything.
+  // The domain of a dead list was bought by an owner whose server answers everything.
   ['unknown', found('203.0.113.7'), undefined, null],
   ['unknown', silent, undefined, 'timeout'],
 ] as const)('a list says %s with %o', (status, answer, texts, reason) => {

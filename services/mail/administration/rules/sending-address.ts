@@ -1,4 +1,4 @@
-/** Judges the standing of a sending address: its name in the reverse tree, and what blocklists say of it. */
+/** Evaluates a sending address: its reverse DNS name and its blocklist entries. */
 import { verbatim } from '../../../platform/sentences/compose.ts'
 import type { Sentence } from '../../../platform/sentences/sentence.ts'
 import { reverseName } from '../../dns/records/guidance.ts'
@@ -6,19 +6,19 @@ import type { Answer } from '../../dns/records/lookup.ts'
 
 /** The reverse name of an address. */
 export interface PtrVerdict {
-  /** `missing`: none. `other_name`: not the one that the server says. `not_confirmed`: it does not point back. */
+  /** `missing`: none. `other_name`: not the one in the greeting of the server. `not_confirmed`: it does not point back. */
   status: 'ok' | 'missing' | 'other_name' | 'not_confirmed' | 'unknown'
   names: string[]
 }
 
-/** What one blocklist says. */
+/** The answer of one blocklist. */
 export interface ListVerdict {
   zone: string
   /** `refused`: the list does not answer this resolver, so nothing is known. */
   status: 'clear' | 'listed' | 'refused' | 'unknown'
   /** The addresses that the list answered, which stand for its reasons. */
   codes: string[]
-  /** What the list says to people, often with an address for removal. */
+  /** The text of the list for people, often with an address for removal. */
   reason: Sentence | string | null
 }
 

@@ -1,4 +1,4 @@
-/** The certificates that SMTP processes serve, as each of them says. */
+/** The certificates that SMTP processes serve, as each of them reports. */
 import { collectionOf, defineCollection, type Mongo } from '../../../platform/database/mongo.ts'
 import type { CertificateFacts } from '../rules/certificate.ts'
 
@@ -9,7 +9,7 @@ export interface CertificateDoc extends Omit<CertificateFacts, 'names'> {
   /** Where the processes read it. */
   file: string
   issuer: string
-  /** When a process last said that it serves it. */
+  /** When a process last reported that it serves it. */
   seen_at: Date
 }
 

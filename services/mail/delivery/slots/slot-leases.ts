@@ -76,8 +76,10 @@ export class SlotLeases implements InvitedLeases {
     const { log, times } = this.#options
     await this.#inTurn(() => this.#renew())
     await seedSlotJobs(this.#options)
-    const renewal = { ms: times.renew, signal: this.#ended.signal, log, failed: 'slots not renewed' }
-    this.#renewing = repeat(renewal, () => this.#inTurn(() => this.#renew()))
+    const onError = (error: unknown) => log.warn({ err: error }, 'slots not renewed')
+    this.#renewing = repeat({ ms: times.renew, signal: this.#ended.signal, onError }, () =>
+      this.#inTurn(() => this.#renew()),
+    )
   }
 
   /** Takes what is free, up to the fair share, soon and not only at the next renewal: another worker gave slots back. */

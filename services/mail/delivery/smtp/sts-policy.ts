@@ -29,7 +29,7 @@ export interface FetchedPolicy {
 /** Looks up DNS records like `resolve` of node:dns. */
 export type ResolveRecords = (name: string, type: string) => Promise<unknown>
 
-/** What a {@link FetchPolicy} needs. */
+/** Dependencies of a {@link FetchPolicy}. */
 export interface StsOptions {
   /** True: policy hosts may have private addresses. The recipient's DNS chooses the host, so false is the rule. */
   allowPrivate: boolean

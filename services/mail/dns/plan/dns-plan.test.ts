@@ -333,7 +333,7 @@ describe.each<[string, Situation, string, Partial<PlanItem>]>([
 test('a record of ours that nothing asks for any more is deleted; a changed one stays', () => {
   const gone = txt('s0._domainkey.example.com', 'v=DKIM1; k=rsa; p=T0xE')
   const changed = txt('_postwright-challenge.example.com', 'token=edited')
-  // Releases up to 0.1.0 wrote it when they were told to.
+  // Releases up to 0.1.0 wrote it on request.
   const returnPath = record('CNAME', 'bounce.example.com', 'bounces.example.net')
   const items = plan({
     records: [gone, returnPath, changed],
@@ -376,13 +376,13 @@ describe('removal', () => {
   ])('leaves %s', (_, records, owned) => expect(remove(records, owned)).toEqual([]))
 })
 
-interface World {
+interface ZoneState {
   records: StoredRecord[]
   owned: OwnedRecord[]
 }
 
 /** One step as a perfect provider would take it, with the ledger kept. */
-function step({ records, owned }: World, item: PlanItem): World {
+function step({ records, owned }: ZoneState, item: PlanItem): ZoneState {
   const { before } = item
   if (item.action === 'create') {
     const made = record(item.type, item.name, item.value, { id: `new ${item.row}` })
@@ -509,7 +509,7 @@ describe('an entry of the ledger without its record', () => {
   test.each<[string, OwnedRecord, StoredRecord[], boolean]>([
     ['an old key that somebody removed', gone, [], true],
     ['an old key that somebody replaced', gone, [foreign], true],
-    ['an old key that stands', gone, [txt(gone.name, KEY)], false],
+    ['an old key that is still in DNS', gone, [txt(gone.name, KEY)], false],
     ['an old policy that somebody removed', policy, [], true],
     ['an old policy that somebody changed', policy, [txt(policy.name, 'v=DMARC1; p=quarantine')], false],
     ['what is still asked for', own('dkim:s1', txt('s1._domainkey.example.com', KEY)), [], false],

@@ -1,5 +1,5 @@
 /**
- * Desired records + what stands at the provider → what to do, with a reason for each. Foreign records are only ever
+ * Desired records + current records at the provider → what to do, with a reason for each. Foreign records are only ever
  * changed in two ways: our terms go into an SPF record, and what the owner accepted by name is replaced.
  */
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
@@ -58,7 +58,7 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
   tls_rpt: planValue,
 }
 
-/** A value that stands beside others: the proof of one account among several. */
+/** A value beside others: the proof of one account among several. */
 function planValue(context: RowContext): PlanItem {
   const same = context.here.find(record => sameRecord(record, context.wanted))
   if (same) return item(context, 'keep', sentence('dns_plan.present'), { before: same })
@@ -158,10 +158,10 @@ export function vanished({
   return outdatedEntries(rows, owned).filter(entry => {
     const here = current(entry.name)
     // A row that is still asked for knows by its entry that a changed record was ours.
-    const stands = asked.has(entry.row)
+    const isPresent = asked.has(entry.row)
       ? here.some(({ type }) => type === entry.type)
       : here.some(record => sameRecord(record, entry))
-    return zoneOf(entry.name) !== undefined && !stands
+    return zoneOf(entry.name) !== undefined && !isPresent
   })
 }
 

@@ -101,7 +101,7 @@ export function servedOf(records: readonly StoredRecord[]): readonly StoredRecor
   return served.length > 0 ? served : records
 }
 
-/** A foreign record that stands where ours would: replaced when accepted, else a conflict that may be. */
+/** A foreign record in the place of ours: replaced when accepted, else a conflict that may be. */
 export function replaceOrConflict(
   context: RowContext,
   before: StoredRecord,
@@ -112,7 +112,7 @@ export function replaceOrConflict(
   return item(context, 'conflict', reason, { before, code, acceptable: true })
 }
 
-/** True when the ledger has this very record: we made it, and nobody changed it since. */
+/** True when the ledger has this very record: we made it, and it is unchanged since. */
 export function isOurs(owned: readonly OwnedRecord[], stored: StoredRecord): boolean {
   return owned.some(
     entry =>

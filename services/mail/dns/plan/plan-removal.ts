@@ -45,7 +45,7 @@ function restore(entry: OwnedRecord, before: string, zone: ZoneFacts, input: Rem
   return takeOut(entry, zone, input)
 }
 
-/** A write that was interrupted leaves two entries; the one that tells what stands there knows best. */
+/** A write that was interrupted leaves two entries; the one whose value is in DNS counts. */
 function isRecordedByAnotherEntry(entry: OwnedRecord, { owned, current }: RemovalInput): boolean {
   const sameRowEntries = owned.filter(other => other !== entry && sameRow(other, entry))
   return sameRowEntries.some(other => current(entry.name).some(record => sameRecord(record, other)))

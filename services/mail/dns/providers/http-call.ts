@@ -1,4 +1,4 @@
-/** One HTTP call to a DNS provider: limited, timed and counted. Errors tell whether a write may have taken effect. */
+/** One HTTP call to a DNS provider: limited, timed and counted. Errors show whether a write may have taken effect. */
 
 import type { z } from 'zod'
 import { sentence } from '../../../platform/sentences/sentence.ts'

@@ -66,8 +66,8 @@ describe('the three views', () => {
 })
 
 test.each<[string, Answer[], number]>([
-  ['no resolver can tell', [down, down], 1],
-  ['one of two can tell', [down, found('token=ours')], 0],
+  ['no resolver answers', [down, down], 1],
+  ['one of two answers', [down, found('token=ours')], 0],
   ['none was asked', [], 0],
 ])('a record that the name servers have is verified; a word when %s', (_, recursive, words) => {
   const verdict = evaluateOne('ownership', views([found('token=ours')], recursive))

@@ -39,7 +39,7 @@ test('every row has its purpose, need, host and value', () => {
 })
 
 describe('settings', () => {
-  test('without addresses the host name stands in, and there is no address row', () => {
+  test('without addresses the host name is used, and there is no address row', () => {
     const bare = { hostname: 'mail.postwright.example', addresses: [], spfMechanisms: [] }
     expect(spfTerms({}, bare)).toEqual(['a:mail.postwright.example'])
     expect(guidance(domain, bare).filter(row => ['a', 'ptr'].includes(row.purpose))).toEqual([])

@@ -1,4 +1,4 @@
-/** Which records a sending domain needs: the one list behind guidance, plan, zone file and checks. */
+/** Which records a sending domain needs: the one list for guidance, plan, zone file and checks. */
 import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
@@ -66,8 +66,8 @@ const CHALLENGE_LABEL = '_postwright-challenge'
 const TTL = 600
 
 /**
- * Our SPF mechanisms for a domain: addresses cost no lookup; the host name stands in while none is configured. What
- * receivers cannot read is left out: it would break every record that we write, and owners cannot mend it.
+ * Our SPF mechanisms for a domain: addresses cost no lookup; the host name is used while none is configured. What
+ * receivers cannot read is left out: it would break every record that we write, and owners cannot repair it.
  */
 export function spfTerms(domain: Pick<GuidanceDomain, 'dns'>, host: SendingHost): string[] {
   const own = host.addresses.map(ip => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`)
@@ -75,7 +75,7 @@ export function spfTerms(domain: Pick<GuidanceDomain, 'dns'>, host: SendingHost)
   return [...new Set(terms)].filter(isPlainMechanism)
 }
 
-/** What keeps SPF records from naming our servers: terms that nobody can read, or no address and no public name. */
+/** What keeps SPF records from naming our servers: terms with a wrong syntax, or no address and no public name. */
 export function spfViolations({ hostname, addresses, spfMechanisms }: SendingHost): {
   unreadable: string[]
   unnamed: boolean

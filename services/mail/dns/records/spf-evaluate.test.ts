@@ -45,7 +45,7 @@ describe('result for our address', () => {
     ['v=spf1 mx:many.example -all', 'permerror'],
   ])('%s gives %s', async (txt, result) => expect((await run(txt)).results[IP]).toBe(result))
 
-  test('addresses of both families are judged apart', async () => {
+  test('each address family is evaluated by itself', async () => {
     const { results } = await run('v=spf1 ip6:2001:db8::/64 a:host6.example -all', ['2001:db8::1', IP])
     expect(results).toEqual({ '2001:db8::1': 'pass', [IP]: 'fail' })
   })
@@ -71,7 +71,7 @@ describe('limits', () => {
     ['a record that is missing', `v=spf1 ip4:${IP} -all include:nowhere.example`, 0],
     ['a redirect into nothing', `v=spf1 ip4:${IP} -all redirect=nowhere.example`, 0],
     ['all of that in an included record', 'v=spf1 include:tail.example -all ptr', 1],
-  ])('what stands behind all is never looked at: %s', async (_, txt, lookups) =>
+  ])('terms after all are never evaluated: %s', async (_, txt, lookups) =>
     expect(
       await run(txt, [IP], { 'TXT tail.example': [`v=spf1 ip4:${IP} ?all include:nowhere.example ${includes(11)}`] }),
     ).toMatchObject({ lookups, voids: 0, errors: [], warnings: [], results: { [IP]: 'pass' } }),

@@ -219,9 +219,9 @@ describe('an SPF record whose update was interrupted', () => {
     ['merged, the write took effect', twoMerged, merged('192.0.2.99'), [THEIRS]],
     ['merged, the write took no effect', twoMerged, merged('192.0.2.10'), [THEIRS]],
     ['merged, and its owner changed the end', twoMerged, 'v=spf1 mx ip4:192.0.2.99 ~all', ['v=spf1 mx ~all']],
-  ])('%s: a removal leaves nothing of ours', async (_, entries, stands, left) => {
+  ])('%s: a removal leaves nothing of ours', async (_, entries, present, left) => {
     for (const owned of [entries, entries.toReversed()]) {
-      const zone = zoneOf([txt('example.com', stands)])
+      const zone = zoneOf([txt('example.com', present)])
       const ledger = memoryLedger(owned)
       const { items, stopped } = await applyDnsPlan(createMemoryProvider([zone]), removal, ledger, {
         ...options,

@@ -59,14 +59,14 @@ export const planItem = z
     name: z.string(),
     value: z.string(),
     ttl: z.int(),
-    /** Value that stands there now. */
+    /** The value in DNS now. */
     before: z.string().nullable(),
     reason: z.string(),
     reason_code: sentenceCode,
     reason_params: sentenceParams,
     /** Kind of the conflict. */
     code: z.string().nullable(),
-    /** Naming the record in `accept` replaces what stands there. */
+    /** Naming the record in `accept` replaces the value in DNS. */
     acceptable: z.boolean(),
     warnings: texts,
     warnings_codes: sentenceCodes,

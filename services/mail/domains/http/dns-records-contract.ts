@@ -80,7 +80,7 @@ export const dnsSettingsChange = z
 /** The last check of a domain as a whole. */
 export const checkSummary = z.strictObject({
   at: time,
-  /** When DNS is looked at next; null: when somebody asks. */
+  /** Time of the next check of DNS; null: on request only. */
   next_at: time.nullable(),
   /** Set while a verified domain's proof is missing. */
   failing_since: time.nullable(),

@@ -44,7 +44,7 @@ export const domain = z
     dns: dnsSettings,
     check: checkSummary.nullable(),
     managed_by: managedBy.nullable(),
-    /** Where the resource that manages it stands; null for domains of people. */
+    /** State of the resource that manages it; null for domains of people. */
     resource: resourceState.nullable(),
     created_at: time,
     updated_at: time,

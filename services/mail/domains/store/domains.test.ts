@@ -73,7 +73,7 @@ describe('the sender domain of an account', () => {
   })
 
   test.each<[string, { user: string; name: string; change?: Partial<DomainDoc> }[], boolean]>([
-    ['claimed by nobody else', [], true],
+    ['without another claim', [], true],
     ['claimed by another before', [{ user: 'usr_b', name: 'example.com', change: { created_at: new Date(0) } }], false],
     ['claimed by another later', [{ user: 'usr_b', name: 'example.com', change: { created_at: new Date() } }], true],
     [

@@ -55,7 +55,7 @@ export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDo
   return (await modelOf(db, domains).findOne({ name, status: 'verified' }).lean()) ?? undefined
 }
 
-/** A page of an account's domains, or (for admins) of all; one more than `limit`, to tell whether more follow. */
+/** A page of an account's domains, or (for admins) of all; one more than `limit`, which shows whether more follow. */
 export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
   return readPage(modelOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
 }
@@ -136,7 +136,7 @@ const ALLOWED_AGE_MS = 2_000
 const LOOKUPS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 2, sizeOf: () => 1 }
 
 /**
- * Look-ups for acceptance, at most 2 s behind the database. Look-ups that begin at the same time, those of one message
+ * Look-ups for acceptance, at most 2 s older than the database. Look-ups that begin at the same time, those of one message
  * for example, share one query.
  */
 export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): FindSenderDomain {

@@ -12,7 +12,7 @@ import type { TakeRequest } from './rate-limit.ts'
 /** Members of one object in a large body: five times what a message, its headers or its metadata have. */
 const MAX_MEMBERS = 256
 
-/** What joining needs. */
+/** Dependencies of an opening. */
 export interface OpeningDeps {
   authorise: Authorise<Access, Principal>
   take: TakeRequest

@@ -27,7 +27,7 @@ import {
 /** Searches in parallel in one process: more would take the database's cores from acceptance, and end no sooner. */
 const SEARCHES = 2
 
-/** What reading needs. */
+/** Dependencies of the operations that read messages. */
 export interface LogRoutesDeps {
   authorise: Authorise<Access, Principal>
   mongo: Mongo

@@ -11,7 +11,7 @@ export interface Position {
 /** Reads events from a time on, oldest first. */
 export type ReadEvents = (since: Date, limit: number) => Promise<EventDoc[]>
 
-/** What following needs. */
+/** Options of {@link tail}. */
 export interface TailOptions {
   read: ReadEvents
   /** Ends the tail. */

@@ -17,7 +17,7 @@ import { toEvent } from './email-views.ts'
 import { streamEvents } from './emails-contract.ts'
 import { type Position, tail } from './event-tail.ts'
 
-/** What streaming needs. */
+/** Dependencies of the live stream. */
 export interface StreamDeps {
   /** Counts the request that opens a stream. */
   authorise: Authorise<Access, Principal>

@@ -66,7 +66,7 @@ export const listInbox = endpoint({
   tag: 'Inbox',
   method: 'GET',
   path: '/api/v1/inbox',
-  summary: 'What capture mode received instead of the world, newest first.',
+  summary: 'Messages that capture mode received in place of their recipients, newest first.',
   access: READ,
   query: z.strictObject({
     limit: z.coerce.number().int().min(1).max(100).default(20),

@@ -15,7 +15,7 @@ import type { Caller, SendDeps } from '../send-email.ts'
 import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
 import { type emailAccepted, IDEMPOTENCY_KEY } from './send-contract.ts'
 
-/** What the sending operations need. */
+/** Dependencies that all sending operations share. */
 export interface SendRoutesDeps extends SendDeps {
   mongo: Mongo
   authorise: Authorise<Access, Principal>

@@ -6,7 +6,7 @@ import { MAX_FROM_MAILBOXES, readMailboxes } from '../../message/mailboxes.ts'
 /**
  * Fields that never leave: blind recipients, what was meant for this service alone, and what only a receiver may add.
  * Receivers trust Authentication-Results and Received-SPF (RFC 8601 section 5, RFC 7208 section 9.1), write Return-Path
- * and Original-Recipient themselves (RFC 5321 section 4.4, RFC 8098), take a Delivered-To for a loop (RFC 9228), and tell
+ * and Original-Recipient themselves (RFC 5321 section 4.4, RFC 8098), take a Delivered-To for a loop (RFC 9228), and show
  * readers by BIMI-Location and BIMI-Indicator which logo they checked (draft-brand-indicators-for-message-identification).
  */
 export const REMOVED: ReadonlySet<string> = new Set([

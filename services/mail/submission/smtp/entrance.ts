@@ -18,7 +18,7 @@ export interface Origin {
   port: number
 }
 
-/** What an entrance needs. */
+/** Options of an {@link Entrance}. */
 export interface EntranceOptions {
   log: Log
   clients: Clients

@@ -11,10 +11,7 @@ export const dnsProviders = {
   'dns_provider.unknown_form': 'The DNS provider answered in an unknown format.',
   'dns_provider.refused': '{provider} refused the request: {reason} ({code}).',
   'dns_provider.status': 'status {status}',
-  'dns_provider.no_zone': 'There is no zone {zone}.',
-  'dns_provider.outside_zone': '{name} is not in {zone}.',
   'dns_provider.record_exists': 'The record exists.',
-  'dns_provider.record_gone': 'The record no longer exists.',
   'dns_provider.record_changed': 'The record was changed in the meantime.',
   'dns_provider.records_changed': 'The record set was changed in the meantime.',
   'dns_provider.cname_conflict':

@@ -52,7 +52,8 @@ export const createPlanOperation = endpoint({
   tag: 'Plans',
   method: 'POST',
   path: '/subscription_plan',
-  summary: 'Creates a plan; its address stands in the header Location, the record with Prefer: return=representation.',
+  summary:
+    'Creates a plan; the header Location has its address; the body has the record with Prefer: return=representation.',
   access: EDIT,
   query: z.object({ app_key: appKey }),
   headers: z.object({

@@ -31,7 +31,7 @@ export function checkAlipay(settings: AlipaySettings, rawBody: string): CheckedN
   if (!verifier.verify(settings.alipay_public_key, field('sign'), 'base64'))
     throw new NoticeRefused('forged', 'the signature does not fit')
   if (field('app_id') !== settings.app_id || field('seller_id') !== settings.seller_id)
-    throw new NoticeRefused('mismatch', 'app_id or seller_id of somebody else')
+    throw new NoticeRefused('mismatch', 'app_id or seller_id of another app')
   if (field('notify_id') === '') throw new NoticeRefused('malformed', 'notify_id is missing')
   return { eventId: field('notify_id'), notice: noticeOf(field) }
 }

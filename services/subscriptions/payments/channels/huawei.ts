@@ -51,7 +51,7 @@ export async function checkHuawei(settings: HuaweiSettings, rawBody: string, now
   const checked = (notice: CheckedNotice['notice']) => ({ eventId: notificationRequestId, notice })
   if (type === 'TEST') return checked({ kind: 'ignored', reason: 'test' })
   if (about.applicationId !== settings.application_id)
-    throw new NoticeRefused('mismatch', 'applicationId of somebody else')
+    throw new NoticeRefused('mismatch', 'applicationId of another app')
   if (about.environment.toUpperCase() === 'SANDBOX' && settings.sandbox !== '1')
     return checked({ kind: 'ignored', reason: 'sandbox' })
   const { purchaseToken, purchaseOrderId } = about

@@ -74,7 +74,7 @@ export function checkWechat(
 function noticeOf({ mchid, appid }: WechatSettings, type: string, plain: string): Notice {
   if (type.startsWith('REFUND.')) {
     const back = parse(refund, plain)
-    if (back.mchid !== mchid) throw new NoticeRefused('mismatch', 'mchid of somebody else')
+    if (back.mchid !== mchid) throw new NoticeRefused('mismatch', 'mchid of another merchant')
     if (back.refund_status !== 'SUCCESS') return { kind: 'ignored', reason: back.refund_status }
     const { transaction_id: paymentId, out_refund_no: refundId, amount } = back
     return { kind: 'refunded', paymentId, refundId, amountCents: amount.refund, cumulative: false }
@@ -82,7 +82,7 @@ function noticeOf({ mchid, appid }: WechatSettings, type: string, plain: string)
   if (type !== 'TRANSACTION.SUCCESS') return { kind: 'ignored', reason: type }
   const paid = parse(transaction, plain)
   if (paid.mchid !== mchid || paid.appid !== appid)
-    throw new NoticeRefused('mismatch', 'mchid or appid of somebody else')
+    throw new NoticeRefused('mismatch', 'mchid or appid of another merchant')
   const paidAt = Date.parse(paid.success_time)
   return {
     kind: 'paid',

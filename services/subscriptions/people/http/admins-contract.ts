@@ -31,7 +31,7 @@ export const createAdminOperation = endpoint({
   tag: 'Administrators',
   method: 'POST',
   path: '/admin',
-  summary: 'Makes somebody an administrator; creates the account when there is none of that name.',
+  summary: 'Makes an account an administrator; creates the account when there is none of that name.',
   access: SUPER,
   body: z.object({
     username: text(1, 64),

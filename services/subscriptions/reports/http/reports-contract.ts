@@ -7,13 +7,13 @@ import { userStatistics } from '../../people/http/end-user-schemas.ts'
 import { integer } from '../../rules/field-schemas.ts'
 import { overview } from './overview-schemas.ts'
 
-/** Figures of users. */
+/** Statistics of users. */
 export const userStatisticsOperation = endpoint({
   operationId: 'getUserStatistics',
   tag: 'Statistics',
   method: 'GET',
   path: '/user_stats',
-  summary: 'Figures of users of one app or of all in scope.',
+  summary: 'Statistics of users of one app or of all in scope.',
   access: VIEW_APPS,
   query: z.object({
     app_key: appKey.optional(),
@@ -28,7 +28,7 @@ export const overviewOperation = endpoint({
   tag: 'Statistics',
   method: 'GET',
   path: '/overview',
-  summary: 'Figures of one app or of all in scope.',
+  summary: 'Statistics of one app or of all in scope.',
   access: VIEW_APPS,
   query: z.object({ app_key: appKey.optional(), days: integer(1, 90).default(30) }),
   response: overview,

@@ -9,7 +9,7 @@ import { readNames } from '../read-names.ts'
 import type { CredentialsOf } from '../rules/dns-credentials.ts'
 import { AliyunClient, type AliyunDomain, type AliyunDomainInfo, type AliyunRecord, DEFAULT_LINE } from './client.ts'
 
-/** Seconds; that of the free edition. DescribeDomainInfo tells the zone's own. */
+/** Seconds; that of the free edition. DescribeDomainInfo has the zone's own. */
 const DEFAULT_MIN_TTL = 600
 /** Bytes. Others measured that 511 pass and 764 fail. An assumption until a live account says more. */
 const MAX_TXT = 511

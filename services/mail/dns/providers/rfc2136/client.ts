@@ -46,7 +46,7 @@ const BADKEY = 17
 
 const TIMEOUT_MS = 5_000
 const OPCODE_UPDATE = 5 << 11
-/** Stands for the name of a zone that is not known yet. */
+/** Placeholder for the name of a zone that is not known yet. */
 const THE_ZONE = sentence('dns_provider.the_zone')
 /** The server cannot answer now. If these counted as "not our zone", records would be left in the zone. */
 const FAILURES: ReadonlySet<number> = new Set([RCODE.FORMERR, RCODE.SERVFAIL, RCODE.NOTIMP])

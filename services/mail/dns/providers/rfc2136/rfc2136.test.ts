@@ -64,7 +64,7 @@ describe('a server that', () => {
       'unavailable',
       'unknown_outcome',
     ],
-    ['cannot tell', query => framed(plain(query, { flags: 0x8402 })), 'unavailable', 'unknown_outcome'],
+    ['fails with SERVFAIL', query => framed(plain(query, { flags: 0x8402 })), 'unavailable', 'unknown_outcome'],
     ['does not understand', query => framed(plain(query, { flags: 0x8401 })), 'unavailable', 'invalid'],
     ['does not sign', query => framed(plain(query)), 'auth', 'unknown_outcome'],
     ['signs with half a record', query => framed(halfSigned(query)), 'auth', 'unknown_outcome'],
