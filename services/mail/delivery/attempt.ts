@@ -12,8 +12,7 @@ import { type LocalFailure, localResult, type Result, type ResultContext, result
 import type { SiteLimits } from './rules/site-control.ts'
 import type { FindKeys } from './signing-keys.ts'
 import type { SignedMessage } from './smtp/signer.ts'
-import type { Recipient, Transaction } from './smtp/transaction-types.ts'
-import type { Sent, Transport } from './smtp/transport.ts'
+import type { Recipient, Sent, Transaction, Transport } from './smtp/transport.ts'
 
 /** What an attempt came to; `untouched` deliveries were withheld and are to be given back. */
 export interface Attempted {

@@ -5,8 +5,7 @@ import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { saveCaptured } from '../store/captured.ts'
-import type { RecipientOutcome, Transaction } from './smtp/transaction-types.ts'
-import type { Sent, Transport, Unopened } from './smtp/transport.ts'
+import type { RecipientOutcome, Sent, Transaction, Transport, Unopened } from './smtp/transport.ts'
 
 /** How long captured mail is kept. */
 const KEEP_MS = 7 * DAY_MS

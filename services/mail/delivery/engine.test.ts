@@ -9,8 +9,7 @@ import { fixSlotCount, livingWorkers, SLOTS } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { createDeliveryEngine, type EngineOptions } from './engine.ts'
 import { captureRoute } from './routes.ts'
-import type { RecipientOutcome } from './smtp/transaction-types.ts'
-import type { Sent, Transport } from './smtp/transport.ts'
+import type { RecipientOutcome, Sent, Transport } from './smtp/transport.ts'
 
 const TIMES = { ttl: 2_000, renew: 300, margin: 500, run: 1_000 }
 const DELIVERED: RecipientOutcome = { kind: 'reply', stage: 'dot', reply: { code: 250, text: 'taken' } }

@@ -4,8 +4,7 @@ import type { EventDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import { localResult, recordedResult, resultOf, unrecordedResult } from './result.ts'
 import { WireError } from './smtp/smtp-wire.ts'
-import type { RecipientOutcome } from './smtp/transaction-types.ts'
-import type { Sent } from './smtp/transport.ts'
+import type { RecipientOutcome, Sent } from './smtp/transport.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HOUR = 3_600_000

@@ -8,8 +8,7 @@ import type { OutgoingMessage } from '../store/outgoing.ts'
 import { type Classification, classifyReply } from './rules/classify-reply.ts'
 import { afterAmbiguous, afterFailure, type NextStep } from './rules/retry.ts'
 import { type Reply, showReply } from './rules/smtp-reply.ts'
-import type { RecipientOutcome } from './smtp/transaction-types.ts'
-import type { Sent } from './smtp/transport.ts'
+import type { RecipientOutcome, Sent } from './smtp/transport.ts'
 
 /** An attempt that can be written down. */
 export interface Result {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../../services/mail/delivery/smtp/transaction-types.ts'
+import type { Transaction } from '../../../services/mail/delivery/smtp/transport.ts'
 
 /** A transaction with a short message to one recipient, with the given changes. */
 export const transaction = (given: Partial<Transaction> = {}): Transaction => ({

@@ -12,8 +12,7 @@ import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
 import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { RecipientOutcome } from './transaction-types.ts'
-import type { Relay, Sent } from './transport.ts'
+import type { RecipientOutcome, Relay, Sent } from './transport.ts'
 
 const QUICK = { connect: 300, greeting: 300, command: 300, data: 300, block: 300, dot: 300 }
 const MINUTE = 60_000

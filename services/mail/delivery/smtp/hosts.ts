@@ -5,8 +5,7 @@ import type { Mx } from './mx.ts'
 import { DEADLINES, type Deadlines, Refusal, Session } from './session.ts'
 import { WireError } from './smtp-wire.ts'
 import type { TlsPolicy } from './tls-policy.ts'
-import type { RecipientOutcome } from './transaction-types.ts'
-import type { Relay, Route } from './transport.ts'
+import type { RecipientOutcome, Relay, Route } from './transport.ts'
 
 /** Dependencies of {@link Connector}. */
 export interface ConnectorOptions {

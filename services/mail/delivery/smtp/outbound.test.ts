@@ -5,8 +5,7 @@ import { until } from '../../../../test/support/time/until.ts'
 import { createOutbound } from './outbound.ts'
 import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { Transaction } from './transaction-types.ts'
-import type { Relay, Route, Transport } from './transport.ts'
+import type { Relay, Route, Transaction, Transport } from './transport.ts'
 
 const stops: (() => Promise<void>)[] = []
 afterEach(async () => {

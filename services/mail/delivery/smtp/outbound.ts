@@ -2,8 +2,7 @@
 import { Connector, type ConnectorOptions } from './hosts.ts'
 import { createPool } from './pool.ts'
 import type { Session } from './session.ts'
-import type { RecipientOutcome, Transaction } from './transaction-types.ts'
-import type { Route, Sent, Transport, Unopened } from './transport.ts'
+import type { RecipientOutcome, Route, Sent, Transaction, Transport, Unopened } from './transport.ts'
 
 /** Dependencies of {@link createOutbound}. */
 export interface OutboundOptions extends ConnectorOptions {

@@ -11,7 +11,7 @@ import { transaction as transactionOf } from '../../../../test/support/mail/smtp
 import { createOutbound } from './outbound.ts'
 import { type Deadlines, Session } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { RecipientOutcome, Transaction } from './transaction-types.ts'
+import type { RecipientOutcome, Transaction } from './transport.ts'
 
 const QUICK: Deadlines = { connect: 5_000, greeting: 5_000, command: 5_000, data: 5_000, block: 5_000, dot: 5_000 }
 const PLAIN = '250-scripted.test\r\n250 8BITMIME'

@@ -2,7 +2,7 @@
 import type { Stage } from '../rules/classify-reply.ts'
 import { Conversation, type Reply } from '../rules/smtp-reply.ts'
 import { Wire, WireError } from './smtp-wire.ts'
-import type { Recipient, RecipientOutcome, Transaction } from './transaction-types.ts'
+import type { Recipient, RecipientOutcome, Transaction } from './transport.ts'
 
 /** Longest waits per stage, in milliseconds (RFC 5321 section 4.5.3.2). */
 export interface Deadlines {

@@ -1,7 +1,8 @@
-/** What delivery asks of a way out: SMTP to receivers or to a relay, or the captured mail. */
+/** The terms between delivery and a way out (SMTP to receivers or to a relay, or the captured mail), and its interface. */
+import type { Stage } from '../rules/classify-reply.ts'
+import type { Reply } from '../rules/smtp-reply.ts'
 import type { StsPolicy } from '../rules/tls-requirement.ts'
-import type { TlsFacts } from './smtp-wire.ts'
-import type { Recipient, RecipientOutcome, Transaction } from './transaction-types.ts'
+import type { TlsFacts, WireError } from './smtp-wire.ts'
 
 /** Where a transaction goes: hosts in order, one key for connections that may be shared. */
 export interface Route {
@@ -18,6 +19,46 @@ export interface Relay {
   implicitTls: boolean
   login?: { user: string; password: string }
 }
+
+/** One recipient of a transaction. */
+export interface Recipient {
+  email: string
+  notify?: readonly string[] | undefined
+  orcpt?: string | undefined
+}
+
+/** A message on its way to some recipients of one destination. */
+export interface Transaction {
+  /** What it is about and whose it is, for the captured mail; `deliveryId` is the first recipient's. */
+  origin: { messageId: string; userId: string; deliveryId: string }
+  from: string
+  recipients: readonly Recipient[]
+  /** Complete, CRLF line ends, dots not stuffed. */
+  content: Buffer
+  /** Has bytes above 127. */
+  eightBit: boolean
+  /**
+   * The message in 7 bits, signed again, for a server without 8BITMIME; or the reply that explains why there is none.
+   * Called before anything is sent. Never rejects.
+   */
+  sevenBit?(): Promise<{ content: Buffer } | Reply>
+  /** An address, in the envelope or in the header, needs SMTPUTF8. */
+  utf8: boolean
+  dsn?: { ret?: 'FULL' | 'HDRS'; envid?: string } | undefined
+  /** Marks the attempt durably; false: another worker owns the delivery now, nothing may be sent. */
+  mark(): Promise<boolean>
+  /** Asked directly before the final dot. */
+  mayFinish(): boolean
+}
+
+/** What became of each recipient, in order. `unknown`: the dot went out and no reply came. */
+export type RecipientOutcome =
+  | { kind: 'reply'; stage: Stage; reply: Reply }
+  | { kind: 'error'; error: WireError }
+  | { kind: 'unknown'; error: WireError }
+  | { kind: 'withheld' }
+  /** The server cannot take what the message needs; found before anything was sent. */
+  | { kind: 'unsupported'; reply: Reply }
 
 /** What a transaction came to. */
 export interface Sent {

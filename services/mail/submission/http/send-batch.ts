@@ -11,8 +11,7 @@ import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
 import { type Caller, sendEmail } from '../send-email.ts'
 import { LOOKUP_MS } from '../validate-submission.ts'
-import { type EmailAccepted, type SendRoutesDeps, toAnswer, toRefusal } from './sending.ts'
-import { validateRequest } from './validate-request.ts'
+import { type EmailAccepted, type SendRoutesDeps, toAnswer, toRefusal, validateRequest } from './sending.ts'
 
 type Problem = ReturnType<typeof problemBody>
 

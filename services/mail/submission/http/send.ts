@@ -19,8 +19,7 @@ import {
 import { composeEmail, sendEmail, sendRawEmail } from '../send-email.ts'
 import { handleBatch } from './send-batch.ts'
 import { sendBatch as batchEndpoint, sendEmail as emailEndpoint, sendLegacy, sendRaw } from './send-contract.ts'
-import { answerOne, callerOf, type SendRoutesDeps, toRefusal } from './sending.ts'
-import { refuseErrors, validateRequest } from './validate-request.ts'
+import { answerOne, callerOf, refuseErrors, type SendRoutesDeps, toRefusal, validateRequest } from './sending.ts'
 
 const MIB = 1024 * 1024
 /** For bodies before acceptance; a message takes up to four times its body's size until it is stored. */

@@ -1,16 +1,22 @@
-/** Shared by all sending operations: the submitter, the idempotency key, the response. */
+/** Shared by all sending operations: errors between fields, the submitter, the idempotency key, the response. */
 import type { z } from 'zod'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { readIdempotencyKey } from '../../../platform/http/idempotency-key.ts'
 import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
 import { isTrustedProxy } from '../../../platform/network/ip-networks.ts'
-import { type ProblemCode, ProblemError } from '../../../platform/problems.ts'
+import { type ProblemCode, ProblemError, refuseFields } from '../../../platform/problems.ts'
 import type { Config } from '../../../platform/process/config.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
 import { setRateHeaders, type TakeRequest } from '../../http/shared/rate-limit.ts'
-import type { Warning } from '../rules/email-request.ts'
+import {
+  type EmailRequest,
+  findRequestErrors,
+  type RequestError,
+  unsupportedIn,
+  type Warning,
+} from '../rules/email-request.ts'
 import type { Caller, SendDeps } from '../send-email.ts'
 import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
 import { type emailAccepted, IDEMPOTENCY_KEY } from './send-contract.ts'
@@ -35,6 +41,21 @@ const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
   unavailable: 5,
   rate_limited: 60,
   quota_exceeded: 300,
+}
+
+/** Throws what a parsed message lacks: fields that are not supported yet, then errors between fields. */
+export function validateRequest(request: EmailRequest, now: Date): void {
+  const unsupported = unsupportedIn(request)
+  if (unsupported.length > 0)
+    throw new ProblemError('unsupported_field', sentence('detail.unsupported_fields', { fields: unsupported }), {
+      errors: unsupported.map(field => ({ pointer: `/${field}`, reason: sentence('field.unsupported_field') })),
+    })
+  refuseErrors(findRequestErrors(request, now))
+}
+
+/** Throws `validation_failed` when there is an error. */
+export function refuseErrors(errors: readonly RequestError[]): void {
+  if (errors.length > 0) throw refuseFields(errors)
 }
 
 /** A refusal of acceptance as a problem. */

@@ -6,7 +6,7 @@ import { transaction } from '../../../../test/support/mail/smtp-transaction.ts'
 import { startTcpServer } from '../../../../test/support/mail/tcp-server.ts'
 import { createOutbound } from '../../delivery/smtp/outbound.ts'
 import { createTlsPolicy } from '../../delivery/smtp/tls-policy.ts'
-import type { Transaction } from '../../delivery/smtp/transaction-types.ts'
+import type { Transaction } from '../../delivery/smtp/transport.ts'
 
 const DEADLINES = { connect: 5_000, greeting: 50, command: 5_000, data: 5_000, block: 5_000, dot: 5_000 }
 
