@@ -9,10 +9,10 @@ import { record } from '../audit/record-change.ts'
 import { forgetReasons } from '../audit/store/audit-log.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { addToCounters } from '../counters/running-counters.ts'
+import { aboutUser, publishEvent } from '../events/publish-event.ts'
+import { forgetUserInEvents } from '../events/store/webhooks.ts'
 import { IDENTITIES, type Identities, type Profile, searchKeys } from '../rules/end-user.ts'
 import type { EndUserDoc } from '../store/documents.ts'
-import { aboutUser, publishEvent } from '../webhooks/publish-event.ts'
-import { forgetUserInEvents } from '../webhooks/store/webhooks.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/end-users.ts'
 
 /** A login of a user as the app reports it. */

@@ -4,8 +4,8 @@
  * decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
 import type { WebhookEvent } from '../../platform/webhooks/event-queue.ts'
+import type { EventType } from '../events/rules/event-types.ts'
 import type { StoredSubscription, StoredUser } from '../rules/record-views.ts'
-import type { EventType } from '../webhooks/rules/webhook.ts'
 import type { ChannelDoc } from './models.ts'
 
 /** An event on its way to one webhook. */

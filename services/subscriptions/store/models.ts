@@ -6,9 +6,9 @@ import * as field from '../../platform/database/fields.ts'
 import { type DocumentOf, defineModel } from '../../platform/database/models.ts'
 import { managed, managedBy } from '../../platform/managed/managed-fields.ts'
 import { webhookFields } from '../../platform/webhooks/event-queue.ts'
+import { EVENT_TYPES } from '../events/rules/event-types.ts'
 import type { SwitchRule, SwitchSpec } from '../flags/rules/flag-spec.ts'
 import { type LogEntry, SWITCH_TYPES } from '../flags/rules/flag-value.ts'
-import { EVENT_TYPES } from '../webhooks/rules/webhook.ts'
 
 /** Rights of a panel account. */
 export const admins = defineModel('sub_admins', {

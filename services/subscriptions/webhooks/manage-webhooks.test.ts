@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
+import { webhookStore } from '../events/store/webhooks.ts'
 import { createWebhook, deleteWebhook, updateWebhook, type WebhookSpec } from './manage-webhooks.ts'
-import { webhookStore } from './store/webhooks.ts'
 
 const SPEC: WebhookSpec = { url: 'https://example.com/hook', events: ['user.created'], enabled: true }
 

@@ -8,8 +8,8 @@ import { findWebhook, listWebhooks, removeWebhook } from '../../platform/webhook
 import { SECRET_PREFIX } from '../../platform/webhooks/rules/standard-webhooks.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
+import { webhookStore } from '../events/store/webhooks.ts'
 import type { WebhookDoc } from '../store/models.ts'
-import { webhookStore } from './store/webhooks.ts'
 
 /** What a webhook is made of. */
 export type WebhookSpec = Pick<WebhookDoc, 'url' | 'events' | 'enabled'>

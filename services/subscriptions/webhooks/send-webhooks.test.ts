@@ -8,10 +8,10 @@ import { createSecrets } from '../../platform/security/secrets.ts'
 import { claimEvent, insertEvents } from '../../platform/webhooks/event-queue.ts'
 import { signedHeaders } from '../../platform/webhooks/rules/standard-webhooks.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
+import { publishEvent } from '../events/publish-event.ts'
+import { webhookStore } from '../events/store/webhooks.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from './manage-webhooks.ts'
-import { publishEvent } from './publish-event.ts'
 import { sendWebhooks } from './send-webhooks.ts'
-import { webhookStore } from './store/webhooks.ts'
 
 const post = createGuardedPost({ allowPrivate: true })
 const never = new AbortController().signal

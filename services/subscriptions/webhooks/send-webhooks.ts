@@ -2,8 +2,8 @@
 import type { GuardedPost } from '../../platform/network/guarded-fetch.ts'
 import { sendEvents } from '../../platform/webhooks/deliver-events.ts'
 import type { Subscriptions } from '../context.ts'
+import { webhookStore } from '../events/store/webhooks.ts'
 import { webhookPlace } from './manage-webhooks.ts'
-import { webhookStore } from './store/webhooks.ts'
 
 /** Sends all due events; returns the number of attempts. */
 export function sendWebhooks(context: Subscriptions, post: GuardedPost, signal: AbortSignal): Promise<number> {

@@ -1,10 +1,10 @@
 /** Operations on the webhooks of an app. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { EVENT_TYPES } from '../../events/rules/event-types.ts'
 import { SUPER } from '../../http/shared/access.ts'
 import { params } from '../../http/shared/contract-fields.ts'
 import { flag } from '../../rules/field-schemas.ts'
-import { EVENT_TYPES } from '../rules/webhook.ts'
 import { webhookRecord } from './webhook-schemas.ts'
 
 const webhookFields = {

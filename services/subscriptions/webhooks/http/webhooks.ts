@@ -5,11 +5,11 @@ import { ProblemError } from '../../../platform/problems.ts'
 import { latestEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
 import { findAppById } from '../../catalogue/store/apps.ts'
 import type { Subscriptions } from '../../context.ts'
+import { webhookStore } from '../../events/store/webhooks.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { fieldError } from '../../rules/field-errors.ts'
 import type { WebhookDoc } from '../../store/models.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from '../manage-webhooks.ts'
-import { webhookStore } from '../store/webhooks.ts'
 import {
   createWebhookOperation,
   deleteWebhookOperation,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { STATUS, type Status } from '../../rules/period.ts'
-import { recordEvent, subscriptionEvent } from './webhook.ts'
+import { recordEvent, subscriptionEvent } from './event-types.ts'
 
 const life = (status: Status, end = 100, auto_renew = true) => ({ status, end, auto_renew })
 const { pending, active, expired, cancelled, refunded } = STATUS

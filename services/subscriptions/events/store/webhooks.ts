@@ -5,7 +5,7 @@ import { IDENTITIES } from '../../rules/end-user.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { WebhookEventDoc } from '../../store/documents.ts'
 import type { WebhookDoc } from '../../store/models.ts'
-import { EVENT_TYPES } from '../rules/webhook.ts'
+import { EVENT_TYPES } from '../rules/event-types.ts'
 
 /** The webhooks of apps. Identities of users are removed from delivered events. */
 export function webhookStore(collections: Collections): WebhookStore<WebhookDoc, WebhookEventDoc> {

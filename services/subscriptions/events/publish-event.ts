@@ -5,7 +5,7 @@ import { eventsFor, insertEvents, listWebhooks } from '../../platform/webhooks/e
 import type { AuditEvent, Subscriptions } from '../context.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../store/documents.ts'
 import type { PlanDoc, SwitchDoc } from '../store/models.ts'
-import { type EventType, recordEvent, subscriptionEvent } from './rules/webhook.ts'
+import { type EventType, recordEvent, subscriptionEvent } from './rules/event-types.ts'
 import { webhookStore } from './store/webhooks.ts'
 
 /** An event of an app. */
