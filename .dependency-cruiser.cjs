@@ -34,7 +34,7 @@ const SUBJECTS = {
     audit: ['rules', 'store', 'counters', 'events'],
     webhooks: ['rules', 'store', 'audit', 'events'],
     people: ['rules', 'store', 'counters', 'audit', 'events'],
-    catalogue: ['rules', 'store', 'counters', 'audit', 'lifecycle/store'],
+    catalogue: ['rules', 'store', 'audit'],
     flags: ['rules', 'store', 'audit', 'catalogue'],
     lifecycle: ['rules', 'store', 'counters', 'audit', 'people', 'catalogue', 'payments'],
     payments: ['rules', 'store', 'audit', 'catalogue', 'lifecycle'],

@@ -7,12 +7,18 @@ import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { hasLiveSubscriptions } from '../lifecycle/store/subscriptions.ts'
 import { fieldError } from '../rules/field-errors.ts'
 import type { AppDoc } from '../store/models.ts'
 import { type MadeCredential, makeCredential } from './app-credentials.ts'
 import { assertUnmanaged, orNameTaken } from './manage-plans.ts'
-import { findAppById, hasSigner, insertCredentials, isAppKeyUsed, revokeCredentials } from './store/apps.ts'
+import {
+  findAppById,
+  hasLiveSubscriptions,
+  hasSigner,
+  insertCredentials,
+  isAppKeyUsed,
+  revokeCredentials,
+} from './store/apps.ts'
 
 /** Required fields of an app. */
 export type AppSpec = Pick<AppDoc, 'app_name' | 'app_description' | 'status'>

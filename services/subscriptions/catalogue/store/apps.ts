@@ -3,6 +3,7 @@ import type { QueryFilter, Session } from '../../../platform/database/models.ts'
 import { findPage } from '../../../platform/database/read-page.ts'
 import { prefixPattern } from '../../rules/end-user.ts'
 import type { Found, Page } from '../../rules/paging.ts'
+import { STATUS } from '../../rules/period.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { AppDoc, ChannelDoc, CredentialDoc } from '../../store/models.ts'
 
@@ -51,6 +52,12 @@ export async function isAppKeyUsed(collections: Collections, appKey: string): Pr
 export async function liveAppKeys(collections: Collections): Promise<string[]> {
   const apps = await collections.apps.find({ live: true }, { app_key: 1 }).lean()
   return apps.map(app => app.app_key)
+}
+
+/** True while an app has a subscription that gives access or is waiting for payment. */
+export async function hasLiveSubscriptions(collections: Collections, appKey: string): Promise<boolean> {
+  const query = { app_key: appKey, status: { $in: [STATUS.pending, STATUS.active] } }
+  return (await collections.subscriptions.countDocuments(query, { limit: 1 })) > 0
 }
 
 /** Apps deleted before a time whose data is still there. */

@@ -277,9 +277,3 @@ export async function countEnded(
   }
   return (await count(question, now)).total
 }
-
-/** True while an app has a subscription that gives access or is waiting for payment. */
-export async function hasLiveSubscriptions(collections: Collections, appKey: string): Promise<boolean> {
-  const query = { app_key: appKey, status: { $in: [STATUS.pending, STATUS.active] } }
-  return (await collections.subscriptions.countDocuments(query, { limit: 1 })) > 0
-}
