@@ -8,18 +8,11 @@ import { entitlementOf } from '../lifecycle/entitlement.ts'
 import { requirePlan } from '../lifecycle/http/subscriptions.ts'
 import { viewOne } from '../lifecycle/list-subscriptions.ts'
 import { restorePurchase } from '../lifecycle/local-sync.ts'
-import {
-  NO_PAYMENT_ID,
-  orderFor,
-  type Purchase,
-  type Subscribed,
-  subscribe,
-  UNPAID,
-} from '../lifecycle/start-or-renew.ts'
+import { NO_PAYMENT_ID, type Purchase, type Subscribed, UNPAID } from '../lifecycle/start-or-renew.ts'
+import { findPaymentOf } from '../lifecycle/store/payments.ts'
 import { findSubscription } from '../lifecycle/store/subscriptions.ts'
-import { openOrder } from '../payments/orders.ts'
+import { bookPayment, openOrder, orderFor } from '../payments/orders.ts'
 import { refundSubscription } from '../payments/refund.ts'
-import { findPaymentOf } from '../payments/store/payments-and-orders.ts'
 import { requireUser, setDeletionWish, upsertUser } from '../people/manage-end-users.ts'
 import { fieldError } from '../rules/field-errors.ts'
 import { formatCents } from '../rules/field-schemas.ts'
@@ -213,7 +206,7 @@ function trial(context: Subscriptions, base: Base): Purchase {
 
 async function pay(context: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
   const order = await orderFor(context, purchase)
-  return subscribe(context, actor, { ...purchase, order, autoRenew: purchase.autoRenew ?? order?.auto_renew })
+  return bookPayment(context, actor, { ...purchase, order, autoRenew: purchase.autoRenew ?? order?.auto_renew })
 }
 
 async function shown(

@@ -8,10 +8,10 @@ import type { Actor, Subscriptions } from '../context.ts'
 import { tallyChange } from '../counters/rules/counter-changes.ts'
 import { addToCounters } from '../counters/running-counters.ts'
 import type { DayField } from '../counters/store/counters.ts'
-import { insertPayment } from '../payments/store/payments-and-orders.ts'
 import { type Period, type PlanSnapshot, STATUS, type Step } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import type { PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
+import { insertPayment } from './store/payments.ts'
 import { findSubscription, hasOtherActive, insertSubscription, replaceSubscription } from './store/subscriptions.ts'
 
 /**

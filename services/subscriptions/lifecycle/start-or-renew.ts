@@ -4,12 +4,12 @@ import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { closeOrder, findOpenOrder, findPayment, hadPeriod } from '../payments/store/payments-and-orders.ts'
 import { begin, renew, STATUS } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
-import type { OrderDoc, PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
+import type { PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
 import type { PlanDoc } from '../store/models.ts'
 import { periodOf, type SubscriptionChange, stepped, writeChange } from './change-subscription.ts'
+import { findPayment, hadPeriod } from './store/payments.ts'
 import { findCurrent, findSubscription } from './store/subscriptions.ts'
 
 /** Payment id of records without a payment at a channel. */
@@ -34,7 +34,8 @@ export interface Purchase {
   channelRef?: string | undefined
   /** Overrides the plan's duration. */
   days?: number | undefined
-  order?: OrderDoc | undefined
+  /** More writes of the same transaction. */
+  also?: SubscriptionChange['also']
 }
 
 /** The result of a purchase. */
@@ -58,17 +59,6 @@ export async function subscribe(context: Subscriptions, actor: Actor, purchase: 
     const subscription = await writeChange(context, actor, change)
     return subscription && { subscription, repeated: false }
   })
-}
-
-/** The open order that a payment of this method settles. Throws `amount_mismatch` when the order has another amount. */
-export async function orderFor(
-  context: Subscriptions,
-  { userId, plan, method, amountCents }: Pick<Purchase, 'userId' | 'plan' | 'method' | 'amountCents'>,
-): Promise<OrderDoc | undefined> {
-  const order = await findOpenOrder(context.collections, userId, plan._id)
-  if (order?.method !== method) return undefined
-  if (order.amount_cents !== amountCents) throw new ProblemError('amount_mismatch')
-  return order
 }
 
 type Keys = Pick<PaymentDoc, 'payment_key' | 'client_key'>
@@ -102,7 +92,7 @@ async function planChange(context: Subscriptions, purchase: Purchase, keys: Keys
     throw new ProblemError('transition_refused', sentence('detail.trial_first'))
   const after = before ? prolonged(before, purchase, now) : await started(context, purchase, now)
   const first = !before || before.status === STATUS.pending
-  const { order, amountCents } = purchase
+  const { also, amountCents } = purchase
   return {
     action: first ? 'subscription.create' : 'subscription.renew',
     before,
@@ -124,7 +114,7 @@ async function planChange(context: Subscriptions, purchase: Purchase, keys: Keys
       ...(purchase.method === 'manual' ? { days: purchase.days ?? null } : {}),
       created_at: now,
     },
-    ...(order ? { also: session => closeOrder(context.collections, order._id, 'paid', session) } : {}),
+    ...(also ? { also } : {}),
     day: { ...(first ? { new_subs: 1 } : { renewals: 1 }), revenue_cents: amountCents },
   }
 }

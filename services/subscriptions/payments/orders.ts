@@ -1,4 +1,4 @@
-/** Orders: the expected payment, opened before the payment and closed after a day without it. */
+/** Orders: the expected payment, opened before the payment, settled by it, and closed after a day without it. */
 import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
@@ -7,12 +7,13 @@ import { sentence } from '../../platform/sentences/sentence.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
 import { type Actor, type Subscriptions, systemActor } from '../context.ts'
 import { changePeriod, writeChange } from '../lifecycle/change-subscription.ts'
+import { type Purchase, type Subscribed, subscribe } from '../lifecycle/start-or-renew.ts'
 import { findCurrent, findSubscription } from '../lifecycle/store/subscriptions.ts'
 import { cancel, pending, STATUS } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import type { OrderDoc, SubscriptionDoc } from '../store/documents.ts'
 import type { PlanDoc } from '../store/models.ts'
-import { closeOrder, findOpenOrder, findOrder, insertOrder, staleOrders } from './store/payments-and-orders.ts'
+import { closeOrder, findOpenOrder, findOrder, insertOrder, staleOrders } from './store/orders.ts'
 
 /** What an app is about to sell. */
 export interface OrderRequest {
@@ -129,6 +130,31 @@ async function waiting(context: Subscriptions, request: OrderRequest, now: Date)
     created_at: now,
     updated_at: now,
   }
+}
+
+/** The open order that a payment of this method settles. Throws `amount_mismatch` when the order has another amount. */
+export async function orderFor(
+  context: Subscriptions,
+  { userId, plan, method, amountCents }: Pick<Purchase, 'userId' | 'plan' | 'method' | 'amountCents'>,
+): Promise<OrderDoc | undefined> {
+  const order = await findOpenOrder(context.collections, userId, plan._id)
+  if (order?.method !== method) return undefined
+  if (order.amount_cents !== amountCents) throw new ProblemError('amount_mismatch')
+  return order
+}
+
+/** A payment, and the order that it settles. */
+export type OrderPayment = Omit<Purchase, 'also'> & { order?: OrderDoc | undefined }
+
+/** Books a payment and marks its order as paid, in one transaction. Results and errors are those of {@link subscribe}. */
+export function bookPayment(
+  context: Subscriptions,
+  actor: Actor,
+  { order, ...purchase }: OrderPayment,
+): Promise<Subscribed> {
+  if (!order) return subscribe(context, actor, purchase)
+  const also = (session: Session) => closeOrder(context.collections, order._id, 'paid', session)
+  return subscribe(context, actor, { ...purchase, also })
 }
 
 /** Closes orders that were not paid within a day, and the records that waited for them; returns how many. */

@@ -3,7 +3,7 @@
 import { findPlan } from '../catalogue/store/plans-and-flags.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { changePeriod } from '../lifecycle/change-subscription.ts'
-import { subscribe } from '../lifecycle/start-or-renew.ts'
+import { findPayment } from '../lifecycle/store/payments.ts'
 import { findByChannelRef } from '../lifecycle/store/subscriptions.ts'
 import { cancel, endNow, STATUS, type Step, setAutoRenew, setEnd } from '../rules/period.ts'
 import type { OrderDoc, PaymentEventDoc, SubscriptionDoc } from '../store/documents.ts'
@@ -11,9 +11,10 @@ import type { PlanDoc } from '../store/models.ts'
 import { loadChannel } from './channel-settings.ts'
 import { confirmHuawei, type HuaweiSettings, type HuaweiStatus, queryHuawei } from './channels/huawei.ts'
 import type { Notice } from './channels/notice.ts'
+import { bookPayment } from './orders.ts'
 import { refundSubscription } from './refund.ts'
 import { NotYet } from './retry-later.ts'
-import { findOrder, findPayment } from './store/payments-and-orders.ts'
+import { findOrder } from './store/orders.ts'
 
 type Applied = { state: 'applied' | 'ignored' | 'rejected'; reason: string }
 type Changed = Extract<Notice, { kind: 'changed' }>
@@ -77,7 +78,7 @@ async function bought(
   const { lastPurchaseOrder: bill, purchaseToken } = status
   const { order, plan, userId } = await partiesOf(context, appKey, status)
   if (order && order.amount_cents !== bill.price) return { state: 'rejected', reason: 'amount_mismatch' }
-  const { subscription, repeated } = await subscribe(context, actor, {
+  const { subscription, repeated } = await bookPayment(context, actor, {
     appKey,
     userId,
     plan,

@@ -4,14 +4,15 @@ import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { findPlan } from '../catalogue/store/plans-and-flags.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { subscribe } from '../lifecycle/start-or-renew.ts'
+import { findPayment } from '../lifecycle/store/payments.ts'
 import type { PaymentEventDoc } from '../store/documents.ts'
 import type { Notice } from './channels/notice.ts'
+import { bookPayment } from './orders.ts'
 import { applyHuawei } from './process-huawei-notice.ts'
 import { refundSubscription } from './refund.ts'
 import { NotYet } from './retry-later.ts'
+import { findOrder } from './store/orders.ts'
 import { claimEvent, postponeEvent, settleEvent } from './store/payment-events.ts'
-import { findOrder, findPayment } from './store/payments-and-orders.ts'
 
 /** A claimed notice becomes due again after this time when its worker stops, in milliseconds. */
 const CLAIM_MS = 60_000
@@ -72,7 +73,7 @@ async function paid(
   const order = await findOrder(context.collections, appKey, outTradeNo)
   const plan = order && (await findPlan(context.collections, appKey, order.plan_id))
   if (!order || !plan) return { state: 'rejected', reason: 'order or plan gone' }
-  const { repeated } = await subscribe(context, actor, {
+  const { repeated } = await bookPayment(context, actor, {
     appKey,
     userId: order.user_id,
     plan,

@@ -8,8 +8,8 @@ import { checkAlipay } from './channels/alipay.ts'
 import { checkHuawei } from './channels/huawei.ts'
 import { type CheckedNotice, NoticeRefused } from './channels/notice.ts'
 import { checkWechat } from './channels/wechat.ts'
+import { findOrder } from './store/orders.ts'
 import { insertEvent } from './store/payment-events.ts'
-import { findOrder } from './store/payments-and-orders.ts'
 
 /** A notice as received. */
 export interface RawNotice {

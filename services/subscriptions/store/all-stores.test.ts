@@ -13,8 +13,9 @@ import {
   planNames,
 } from '../catalogue/store/plans-and-flags.ts'
 import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
+import { addRefunded, findPayment } from '../lifecycle/store/payments.ts'
+import { closeOrder } from '../payments/store/orders.ts'
 import { claimEvent, insertEvent, postponeEvent, settleEvent } from '../payments/store/payment-events.ts'
-import { addRefunded, closeOrder, findPayment } from '../payments/store/payments-and-orders.ts'
 import { claimReminder, markReminded, releasePlace, takePlace } from '../reminders/store/reminders.ts'
 import { pageOf } from '../rules/paging.ts'
 import { type Collections, openCollections, subscriptionCollections } from './collections.ts'

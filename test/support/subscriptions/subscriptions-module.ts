@@ -6,7 +6,7 @@ import { type CreatedApp, createApp } from '../../../services/subscriptions/cata
 import { createPlan } from '../../../services/subscriptions/catalogue/manage-plans.ts'
 import { mergePlan, type PlanFields } from '../../../services/subscriptions/catalogue/rules/plan.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../../services/subscriptions/context.ts'
-import { type Purchase, subscribe } from '../../../services/subscriptions/lifecycle/start-or-renew.ts'
+import { bookPayment, type OrderPayment } from '../../../services/subscriptions/payments/orders.ts'
 import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
 import { subscriptionCollections } from '../../../services/subscriptions/store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../../services/subscriptions/store/documents.ts'
@@ -25,7 +25,7 @@ export interface SubscriptionsModule {
   /** A plan of 30 days for 19.90, with the given changes. */
   givePlan(appKey: string, fields?: PlanFields): Promise<PlanDoc>
   /** A payment for the plan; by default by alipay and with its price. */
-  pay(user: EndUserDoc, plan: PlanDoc, more?: Partial<Purchase>): Promise<SubscriptionDoc>
+  pay(user: EndUserDoc, plan: PlanDoc, more?: Partial<OrderPayment>): Promise<SubscriptionDoc>
   /** The record in the database. */
   stored(id: number): Promise<SubscriptionDoc>
 }
@@ -65,7 +65,7 @@ export async function openSubscriptionsModule(
       const paymentId = `pay-${++number}`
       const price = { amountCents: plan.price_cents, paidAt: clock.now() }
       const purchase = { appKey: user.app_key, userId: user._id, plan, method: 'alipay', paymentId, ...price, ...more }
-      return (await subscribe(subscriptions, systemActor, purchase)).subscription
+      return (await bookPayment(subscriptions, systemActor, purchase)).subscription
     },
     async stored(id) {
       const found = await subscriptions.collections.subscriptions.findOne({ _id: id })

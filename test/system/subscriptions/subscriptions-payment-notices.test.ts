@@ -7,7 +7,7 @@ import { createGuardedPost } from '../../../services/platform/network/guarded-fe
 import { queryHuawei } from '../../../services/subscriptions/payments/channels/huawei.ts'
 import { closeStaleOrders } from '../../../services/subscriptions/payments/orders.ts'
 import { applyNotices } from '../../../services/subscriptions/payments/process-notices.ts'
-import { closeOrder } from '../../../services/subscriptions/payments/store/payments-and-orders.ts'
+import { closeOrder } from '../../../services/subscriptions/payments/store/orders.ts'
 import { certify } from '../../support/subscriptions/certificate-chain.ts'
 import { fakeAlipay, fakeHuawei, fakeWechat, type SentNotice } from '../../support/subscriptions/payment-notices.ts'
 import { type SubscriptionApi, startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
