@@ -36,7 +36,7 @@ const SUBJECTS = {
     people: ['rules', 'store', 'counters', 'audit', 'events'],
     catalogue: ['rules', 'store', 'audit'],
     flags: ['rules', 'store', 'audit', 'catalogue'],
-    lifecycle: ['rules', 'store', 'counters', 'audit', 'people', 'catalogue', 'payments'],
+    lifecycle: ['rules', 'store', 'counters', 'audit', 'people', 'catalogue'],
     payments: ['rules', 'store', 'audit', 'catalogue', 'lifecycle'],
     reminders: ['rules', 'store', 'audit', 'people', 'catalogue', 'lifecycle', 'events'],
     reports: ['rules', 'store', 'counters', 'people', 'catalogue', 'lifecycle'],

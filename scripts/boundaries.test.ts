@@ -52,6 +52,7 @@ const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[]
   ['home-of-node-rs-argon', 'services/mail/credentials/a.ts', 'package:@node-rs/argon2'],
   ['subscriptions-audit', 'services/subscriptions/audit/a.ts', 'services/subscriptions/webhooks/b.ts'],
   ['subscriptions-catalogue', 'services/subscriptions/catalogue/a.ts', 'services/subscriptions/lifecycle/store/b.ts'],
+  ['subscriptions-lifecycle', 'services/subscriptions/lifecycle/a.ts', 'services/subscriptions/payments/store/b.ts'],
   // The table of subjects: none may import a subject that it does not list.
   ...config.forbidden.flatMap(({ name, from }) => {
     const [, module, subject] =

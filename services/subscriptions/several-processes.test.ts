@@ -4,10 +4,10 @@ import { openSubscriptionsModule } from '../../test/support/subscriptions/subscr
 import { listAudit } from './audit/store/audit-log.ts'
 import { updatePlan } from './catalogue/manage-plans.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
+import { refundSubscription } from './lifecycle/refund.ts'
 import { type Purchase, subscribe } from './lifecycle/start-or-renew.ts'
 import { findPaymentOf, lastPayment } from './lifecycle/store/payments.ts'
 import { findByChannelRef } from './lifecycle/store/subscriptions.ts'
-import { refundSubscription } from './payments/refund.ts'
 import { pageOf } from './rules/paging.ts'
 import { STATUS } from './rules/period.ts'
 

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { refundSubscription } from '../payments/refund.ts'
 import { fieldError } from '../rules/field-errors.ts'
 import { cancel, extend, setAutoRenew } from '../rules/period.ts'
 import type { SubscriptionDoc } from '../store/documents.ts'
 import { changePeriod } from './change-subscription.ts'
+import { refundSubscription } from './refund.ts'
 
 /** An action with its parameters. */
 export interface SubscriptionAction {

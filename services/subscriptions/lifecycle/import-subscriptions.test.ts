@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
-import { refundSubscription } from '../payments/refund.ts'
 import { importSubscriptions, type RowError } from './import-subscriptions.ts'
+import { refundSubscription } from './refund.ts'
 
 const DAY = 86_400
 const HEADING = 'user_id,plan_id,days,client_ref'

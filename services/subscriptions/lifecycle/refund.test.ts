@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { repairAllCounters } from '../jobs/nightly-maintenance.ts'
-import { runAdminAction } from '../lifecycle/admin-actions.ts'
-import { expireLapsed } from '../lifecycle/expire-subscriptions.ts'
-import { closeStaleOrders, openOrder } from './orders.ts'
+import { closeStaleOrders, openOrder } from '../payments/orders.ts'
+import { runAdminAction } from './admin-actions.ts'
+import { expireLapsed } from './expire-subscriptions.ts'
 import { type RefundRequest, refundSubscription } from './refund.ts'
 
 const DAY_MS = 86_400_000

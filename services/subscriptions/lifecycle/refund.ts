@@ -3,12 +3,12 @@ import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { periodOf, type SubscriptionChange, stepped, writeChange } from '../lifecycle/change-subscription.ts'
-import { addRefunded, findPayment, findPaymentById, findRefund, lastPayment } from '../lifecycle/store/payments.ts'
-import { findSubscription } from '../lifecycle/store/subscriptions.ts'
 import { refund, STATUS } from '../rules/period.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import type { PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
+import { periodOf, type SubscriptionChange, stepped, writeChange } from './change-subscription.ts'
+import { addRefunded, findPayment, findPaymentById, findRefund, lastPayment } from './store/payments.ts'
+import { findSubscription } from './store/subscriptions.ts'
 
 /** One refund. */
 export interface RefundRequest {
