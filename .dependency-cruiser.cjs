@@ -10,8 +10,9 @@ const PURE = '(/rules/|^services/platform/(durations\\.ts$|sentences/)|^services
 const SCHEMAS = '^services/(subscriptions/store/models|platform/managed/managed-fields)\\.ts$'
 
 /**
- * Subjects of a half, and the subjects that their use cases, stores and rules may import. `store` and `rules` are what
- * the subjects of a half share; handlers below `http/` may call any use case and are not restricted by this table.
+ * Subjects of a module, and the subjects that their use cases, stores and rules may import: always in one direction.
+ * `store` and `rules` are what the subjects of a module share; handlers below `http/` may call any use case and are not
+ * restricted by this table.
  */
 const SUBJECTS = {
   'services/mail': {
@@ -40,7 +41,7 @@ const SUBJECTS = {
     payments: ['rules', 'store', 'audit', 'catalogue', 'lifecycle'],
     reminders: ['rules', 'store', 'audit', 'people', 'catalogue', 'lifecycle', 'events'],
     reports: ['rules', 'store', 'counters', 'people', 'catalogue', 'lifecycle'],
-    kubernetes: ['rules', 'store', 'audit', 'catalogue', 'flags', 'people'],
+    kubernetes: ['rules', 'store', 'audit', 'catalogue', 'flags'],
   },
   'services/platform': {
     network: [],

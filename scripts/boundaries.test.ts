@@ -10,9 +10,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 interface Rule {
   name: string
   from: { path?: string; pathNot?: string | string[] }
+  to: { pathNot?: string | string[] }
 }
 
 const config = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as { forbidden: Rule[] }
+
+/** The table of subjects: each with its rule, and the folders of its module that it may import. */
+const SUBJECTS = config.forbidden.flatMap(({ name, from, to }) => {
+  const [, module, subject] = /^\^(services\/(?:mail|subscriptions|platform))\/([a-z]+)\/$/.exec(from.path ?? '') ?? []
+  const folders = [to.pathNot ?? []].flat().map(path => path.slice(`^${module}/`.length, -1))
+  return module && subject ? [{ rule: name, module, subject, folders }] : []
+})
 
 /** Forbidden imports: the rule, the importing file, and what it imports (a file or a package). */
 const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[] = [
@@ -54,11 +62,9 @@ const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[]
   ['subscriptions-catalogue', 'services/subscriptions/catalogue/a.ts', 'services/subscriptions/lifecycle/store/b.ts'],
   ['subscriptions-lifecycle', 'services/subscriptions/lifecycle/a.ts', 'services/subscriptions/payments/store/b.ts'],
   // The table of subjects: none may import a subject that it does not list.
-  ...config.forbidden.flatMap(({ name, from }) => {
-    const [, module, subject] =
-      /^\^(services\/(?:mail|subscriptions|platform))\/([a-z]+)\/$/.exec(from.path ?? '') ?? []
-    return subject ? [[name, `${module}/${subject}/a.ts`, `${module}/unlisted/b.ts`] as const] : []
-  }),
+  ...SUBJECTS.map(
+    ({ rule, module, subject }) => [rule, `${module}/${subject}/a.ts`, `${module}/unlisted/b.ts`] as const,
+  ),
 ]
 
 /** Imports that the rules allow, one for each direction of the architecture. */
@@ -165,4 +171,38 @@ test.each(['mail', 'subscriptions'])('every subject of %s is in the table', modu
   expect(
     [...folders].filter(name => !['http', 'jobs'].includes(name) && !listed.includes(`${module}-${name}`)),
   ).toEqual([])
+})
+
+/**
+ * The subjects of a circle of imports, and the subjects that import them. Rules are not counted: those of a subject are
+ * below every store, and those of the module take only types from it.
+ */
+function subjectsWithCircle(table: ReadonlyMap<string, readonly string[]>): string[] {
+  let left = [...table.keys()].filter(subject => subject !== 'rules')
+  for (;;) {
+    const stays = left.filter(subject =>
+      table.get(subject)?.some(folder => {
+        const [imported = '', layer] = folder.split('/')
+        return imported !== subject && layer !== 'rules' && left.includes(imported)
+      }),
+    )
+    if (stays.length === left.length) return left
+    left = stays
+  }
+}
+
+test.each<[string, Record<string, string[]>, string[]]>([
+  ['one direction', { a: ['a', 'b', 'c'], b: ['c'], c: ['c'] }, []],
+  ['both directions', { a: ['b'], b: ['a'], c: [] }, ['a', 'b']],
+  ['back to the store only', { a: ['b'], b: ['a/store'] }, ['a', 'b']],
+  ['back to the rules only', { a: ['b'], b: ['a/rules'] }, []],
+  ['a circle of three, and a subject above it', { a: ['b'], b: ['c'], c: ['a'], d: ['a'] }, ['a', 'b', 'c', 'd']],
+])('a circle of subjects is found: %s', (_, table, expected) => {
+  expect(subjectsWithCircle(new Map(Object.entries(table)))).toEqual(expected)
+})
+
+test.each(['mail', 'subscriptions', 'platform'])('the subjects of %s import each other in one direction', module => {
+  const rows = SUBJECTS.filter(one => one.module === `services/${module}`)
+  expect(rows.length).toBeGreaterThan(5)
+  expect(subjectsWithCircle(new Map(rows.map(({ subject, folders }) => [subject, folders])))).toEqual([])
 })
