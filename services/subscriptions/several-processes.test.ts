@@ -9,7 +9,7 @@ import { type Purchase, subscribe } from './lifecycle/start-or-renew.ts'
 import { findPaymentOf, lastPayment } from './lifecycle/store/payments.ts'
 import { findByChannelRef } from './lifecycle/store/subscriptions.ts'
 import { pageOf } from './rules/paging.ts'
-import { STATUS } from './rules/period.ts'
+import { STATUS } from './rules/subscription-lifecycle.ts'
 
 const SECOND = 1_000
 

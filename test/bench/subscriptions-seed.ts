@@ -16,7 +16,7 @@ import { NEW_SWITCH } from '../../services/subscriptions/flags/rules/flag-spec.t
 import { repairAllCounters } from '../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { repairDay } from '../../services/subscriptions/jobs/store/repair-and-purge.ts'
 import { searchKeys } from '../../services/subscriptions/rules/end-user.ts'
-import { DAY } from '../../services/subscriptions/rules/period.ts'
+import { DAY } from '../../services/subscriptions/rules/subscription-lifecycle.ts'
 import { addDays } from '../../services/subscriptions/rules/time-zone.ts'
 import { subscriptionCollections } from '../../services/subscriptions/store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../services/subscriptions/store/documents.ts'

@@ -3,7 +3,7 @@ import { ProblemError } from '../../platform/problems.ts'
 import type { Subscriptions } from '../context.ts'
 import { pickUser } from '../people/manage-end-users.ts'
 import type { Identities } from '../rules/end-user.ts'
-import { givesAccess } from '../rules/period.ts'
+import { givesAccess } from '../rules/subscription-lifecycle.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 
 /** The response to an app's back end. */

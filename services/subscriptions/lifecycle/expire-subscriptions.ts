@@ -1,7 +1,7 @@
 /** The expiry job: active subscriptions past their end and grace become expired. Reads do not depend on it. */
 import { ProblemError } from '../../platform/problems.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
-import { expire } from '../rules/period.ts'
+import { expire } from '../rules/subscription-lifecycle.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import { changePeriod } from './change-subscription.ts'
 import { findLapsed } from './store/subscriptions.ts'

@@ -6,7 +6,7 @@ import { countersOf, openDaysOf, totalOf } from '../counters/running-counters.ts
 import { type DayCounts, emptyDay, readDays } from '../counters/store/counters.ts'
 import { countEnded, countEnding, countLagging } from '../lifecycle/store/subscriptions.ts'
 import { countPlatforms } from '../people/store/end-users.ts'
-import { DAY } from '../rules/period.ts'
+import { DAY } from '../rules/subscription-lifecycle.ts'
 import { addDays, daysBetween, monthStart, secondsOf } from '../rules/time-zone.ts'
 import { growth, round2, share } from './rules/growth.ts'
 

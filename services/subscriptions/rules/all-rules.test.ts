@@ -9,7 +9,7 @@ import { prefixPattern, searchKeys } from './end-user.ts'
 import { formatCents, money } from './field-schemas.ts'
 import { langOf } from './language.ts'
 import { dateRange, pageOf, pagination } from './paging.ts'
-import { STATUS } from './period.ts'
+import { STATUS } from './subscription-lifecycle.ts'
 import { zoneOf } from './time-zone.ts'
 
 describe('growth', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { DAY, STATUS } from './period.ts'
 import {
   type StoredSubscription,
   type SubscriptionViewContext,
@@ -8,6 +7,7 @@ import {
   viewSubscription,
   viewUser,
 } from './record-views.ts'
+import { DAY, STATUS } from './subscription-lifecycle.ts'
 import { zoneOf } from './time-zone.ts'
 
 const zone = zoneOf('Asia/Shanghai')

@@ -4,7 +4,7 @@ import { managedText } from '../../platform/managed/rules/managed-by.ts'
 import type { AdminDoc, AppDoc } from '../store/models.ts'
 import { formatCents } from './field-schemas.ts'
 import { type Lang, translate } from './language.ts'
-import { DAY, hasLapsed, type Period, type PlanSnapshot, STATUS } from './period.ts'
+import { DAY, hasLapsed, type Period, type PlanSnapshot, STATUS } from './subscription-lifecycle.ts'
 import type { Zone } from './time-zone.ts'
 
 /** The stored fields of an end user that are shown. */

@@ -11,7 +11,7 @@ import { mergePlan } from '../../../services/subscriptions/catalogue/rules/plan.
 import { openSubscriptions, type Subscriptions, systemActor } from '../../../services/subscriptions/context.ts'
 import { repairAllCounters } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
-import { DAY } from '../../../services/subscriptions/rules/period.ts'
+import { DAY } from '../../../services/subscriptions/rules/subscription-lifecycle.ts'
 import { secondsOf } from '../../../services/subscriptions/rules/time-zone.ts'
 import { subscriptionCollections } from '../../../services/subscriptions/store/collections.ts'
 import type { SubscriptionDoc } from '../../../services/subscriptions/store/documents.ts'

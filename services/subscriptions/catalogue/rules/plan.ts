@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { managedText } from '../../../platform/managed/rules/managed-by.ts'
 import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { flag, formatCents, integer, money, text } from '../../rules/field-schemas.ts'
-import type { PlanSnapshot } from '../../rules/period.ts'
+import type { PlanSnapshot } from '../../rules/subscription-lifecycle.ts'
 import type { Zone } from '../../rules/time-zone.ts'
 import type { PlanDoc } from '../../store/models.ts'
 

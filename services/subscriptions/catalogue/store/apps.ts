@@ -3,7 +3,7 @@ import type { QueryFilter, Session } from '../../../platform/database/models.ts'
 import { findPage } from '../../../platform/database/read-page.ts'
 import { prefixPattern } from '../../rules/end-user.ts'
 import type { Found, Page } from '../../rules/paging.ts'
-import { STATUS } from '../../rules/period.ts'
+import { STATUS } from '../../rules/subscription-lifecycle.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { AppDoc, ChannelDoc, CredentialDoc } from '../../store/models.ts'
 

@@ -1,5 +1,5 @@
 /** Contribution of one subscription to the running counters of its app. */
-import { STATUS, type Status } from '../../rules/period.ts'
+import { STATUS, type Status } from '../../rules/subscription-lifecycle.ts'
 
 /** The fields of a subscription that are counted. */
 export interface Countable {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { STATUS, type Status } from '../../rules/period.ts'
+import { STATUS, type Status } from '../../rules/subscription-lifecycle.ts'
 import { recordEvent, subscriptionEvent } from './event-types.ts'
 
 const life = (status: Status, end = 100, auto_renew = true) => ({ status, end, auto_renew })

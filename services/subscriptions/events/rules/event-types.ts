@@ -1,5 +1,5 @@
 /** Webhook events of an app: which change produces which event. */
-import { STATUS, type Status } from '../../rules/period.ts'
+import { STATUS, type Status } from '../../rules/subscription-lifecycle.ts'
 
 /** Every event. */
 export const EVENT_TYPES = [

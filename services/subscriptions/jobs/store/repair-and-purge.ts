@@ -1,7 +1,7 @@
 /** Full recounts, which the nightly repair compares with the running counters. The only aggregations of this module. */
 
 import { addCount } from '../../counters/store/counters.ts'
-import { STATUS } from '../../rules/period.ts'
+import { STATUS } from '../../rules/subscription-lifecycle.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { CounterDoc } from '../../store/documents.ts'
 

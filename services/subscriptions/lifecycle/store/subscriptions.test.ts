@@ -4,7 +4,7 @@ import { freshDatabase, type TestDatabase } from '../../../../test/support/datab
 import { ensureIndexes } from '../../../platform/database/mongo.ts'
 import { afterPosition } from '../../../platform/database/read-page.ts'
 import type { Position } from '../../rules/paging.ts'
-import { givesAccess, STATUS, type Status } from '../../rules/period.ts'
+import { givesAccess, STATUS, type Status } from '../../rules/subscription-lifecycle.ts'
 import { type Collections, openCollections, subscriptionCollections } from '../../store/collections.ts'
 import type { SubscriptionDoc } from '../../store/documents.ts'
 import { createCount } from '../../store/list-totals.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts'
 import { ensureIndexes } from '../../../platform/database/mongo.ts'
-import { STATUS } from '../../rules/period.ts'
+import { STATUS } from '../../rules/subscription-lifecycle.ts'
 import { type Collections, openCollections, subscriptionCollections } from '../../store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../store/documents.ts'
 import { createFindHolders, type FindHolders } from './users-with-subscriptions.ts'

@@ -1,7 +1,7 @@
 /** Users together with their subscriptions: one query, for the most frequent request. */
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import { IDENTITIES, type Identities } from '../../rules/end-user.ts'
-import { STATUS } from '../../rules/period.ts'
+import { STATUS } from '../../rules/subscription-lifecycle.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../store/documents.ts'
 

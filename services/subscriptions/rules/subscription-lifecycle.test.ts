@@ -17,7 +17,7 @@ import {
   type Step,
   setAutoRenew,
   setEnd,
-} from './period.ts'
+} from './subscription-lifecycle.ts'
 
 const NOW = 1_800_000_000
 const plan = (duration: number, grace_days = 0): PlanSnapshot => ({

@@ -1,5 +1,5 @@
 /**
- * The life of a subscription, as pure steps.
+ * The states of a subscription and the transitions between them, as pure functions. Numbers are those of {@link STATUS}.
  *
  *     - -> 0   order opened            0 -> 1  paid            1 -> 1  renewed, or cancelled at the end of the period
  *     - -> 1   paid, granted, synced   0 -> 3  closed          1 -> 2  end and grace passed
