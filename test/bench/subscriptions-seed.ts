@@ -1,8 +1,10 @@
 /** A database for the benchmark: five apps, one of them with nearly everything. */
+
 import { createUser } from '../../services/accounts/manage-accounts.ts'
 import { users } from '../../services/accounts/store/users.ts'
 import { systemClock } from '../../services/platform/clock.ts'
 import { connectMongo, ensureIndexes, type Mongo } from '../../services/platform/database/mongo.ts'
+import { DAY_SECONDS } from '../../services/platform/durations.ts'
 import { silentLog } from '../../services/platform/observability/log.ts'
 import { createMetrics } from '../../services/platform/observability/metrics.ts'
 import { readConfig } from '../../services/platform/process/config.ts'
@@ -16,7 +18,6 @@ import { NEW_SWITCH } from '../../services/subscriptions/flags/rules/flag-spec.t
 import { repairAllCounters } from '../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { repairDay } from '../../services/subscriptions/jobs/store/repair-and-purge.ts'
 import { searchKeys } from '../../services/subscriptions/rules/end-user.ts'
-import { DAY } from '../../services/subscriptions/rules/subscription-lifecycle.ts'
 import { addDays } from '../../services/subscriptions/rules/time-zone.ts'
 import { subscriptionCollections } from '../../services/subscriptions/store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../services/subscriptions/store/documents.ts'
@@ -150,7 +151,7 @@ async function insertAll(context: Subscriptions, size: number, plans: readonly n
 }
 
 function userOf(n: number, now: number): EndUserDoc {
-  const created = new Date(now - Math.floor(spread(n) * 365 * DAY) * 1000)
+  const created = new Date(now - Math.floor(spread(n) * 365 * DAY_SECONDS) * 1000)
   const profile = {
     nickname: `user ${n.toString(36)}`,
     phone: `13${String(n).padStart(9, '0')}`,
@@ -180,7 +181,7 @@ function userOf(n: number, now: number): EndUserDoc {
 function subscriptionOf(user: EndUserDoc, plans: readonly number[], now: number): SubscriptionDoc {
   const permanent = user._id % 10 === 0
   const start = Math.floor(user.created_at.getTime() / 1000)
-  const end = permanent ? 0 : Math.floor(now / 1000) + Math.floor((spread(user._id + 7) - 0.3) * 90 * DAY)
+  const end = permanent ? 0 : Math.floor(now / 1000) + Math.floor((spread(user._id + 7) - 0.3) * 90 * DAY_SECONDS)
   const expired = !permanent && end * 1000 <= now
   const plan_id = plans[user._id % plans.length] ?? 1
   return {

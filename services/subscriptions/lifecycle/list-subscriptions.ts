@@ -1,11 +1,12 @@
 /** Reads subscriptions as the API returns them: with the names of their users, filtered and searched. */
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import type { Subscriptions } from '../context.ts'
 import { countersOf } from '../counters/running-counters.ts'
 import { findContacts, findUserIds } from '../people/store/end-users.ts'
 import type { Lang } from '../rules/language.ts'
 import type { DateRange, Found, Page } from '../rules/paging.ts'
 import { viewSubscription } from '../rules/record-views.ts'
-import { DAY, type Status } from '../rules/subscription-lifecycle.ts'
+import type { Status } from '../rules/subscription-lifecycle.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import type { SubscriptionDoc } from '../store/documents.ts'
 import {
@@ -55,7 +56,9 @@ async function filterOf(
     method: given.payment_method || undefined,
     autoRenew: given.auto_renew === undefined ? undefined : given.auto_renew === '1',
     endsUntil:
-      given.expiring === '1' ? secondsOf(context.clock.now()) + context.config.EXPIRING_SOON_DAYS * DAY : undefined,
+      given.expiring === '1'
+        ? secondsOf(context.clock.now()) + context.config.EXPIRING_SOON_DAYS * DAY_SECONDS
+        : undefined,
     created: given.created,
   }
 }

@@ -1,12 +1,12 @@
 /** Statistics of users and subscriptions, from running counters and daily counters: no request reads all users. */
 
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import { countSwitches, planNames } from '../catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../context.ts'
 import { countersOf, openDaysOf, totalOf } from '../counters/running-counters.ts'
 import { type DayCounts, emptyDay, readDays } from '../counters/store/counters.ts'
 import { countEnded, countEnding, countLagging } from '../lifecycle/store/subscriptions.ts'
 import { countPlatforms } from '../people/store/end-users.ts'
-import { DAY } from '../rules/subscription-lifecycle.ts'
 import { addDays, daysBetween, monthStart, secondsOf } from '../rules/time-zone.ts'
 import { growth, round2, share } from './rules/growth.ts'
 
@@ -114,7 +114,7 @@ export async function overview(context: Subscriptions, appKeys: readonly string[
   const nowSeconds = secondsOf(now)
   const monthFirst = monthStart(context.zone.day(now))
   const monthSeconds = secondsOf(context.zone.startOf(monthFirst))
-  const soonSeconds = context.config.EXPIRING_SOON_DAYS * DAY
+  const soonSeconds = context.config.EXPIRING_SOON_DAYS * DAY_SECONDS
   const total = (what: string, count: () => Promise<number>) => totalOf(context, appKeys, what, count)
   const [counters, days, switches, enabledSwitches, lagging, soon, endedThisMonth] = await Promise.all([
     countersOf(context, appKeys),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import {
   type StoredSubscription,
   type SubscriptionViewContext,
@@ -7,7 +8,7 @@ import {
   viewSubscription,
   viewUser,
 } from './record-views.ts'
-import { DAY, STATUS } from './subscription-lifecycle.ts'
+import { STATUS } from './subscription-lifecycle.ts'
 import { zoneOf } from './time-zone.ts'
 
 const zone = zoneOf('Asia/Shanghai')
@@ -22,9 +23,9 @@ const base: StoredSubscription = {
   plan_id: 5,
   plan,
   status: STATUS.active,
-  start: NOW - DAY,
-  end: NOW + 29 * DAY,
-  lapse_at: NOW + 29 * DAY,
+  start: NOW - DAY_SECONDS,
+  end: NOW + 29 * DAY_SECONDS,
+  lapse_at: NOW + 29 * DAY_SECONDS,
   auto_renew: false,
   payment_method: 'alipay',
   payment_id: 'P-1',
@@ -50,8 +51,8 @@ describe('a subscription', () => {
       status: '1',
       payment_method: 'alipay',
       payment_id: 'P-1',
-      start_date: String(NOW - DAY),
-      end_date: String(NOW + 29 * DAY),
+      start_date: String(NOW - DAY_SECONDS),
+      end_date: String(NOW + 29 * DAY_SECONDS),
       auto_renew: '1',
       created_at: '2026-01-01 08:00:00',
       updated_at: '2026-11-22 00:00:00',
@@ -75,12 +76,16 @@ describe('a subscription', () => {
   })
 
   test.each<[string, Partial<StoredSubscription>, object]>([
-    ['seven days and a second', ending(7 * DAY + 1), { status: '1', is_expired: false, is_expiring_soon: false }],
-    ['seven days', ending(7 * DAY), { status: '1', is_expired: false, is_expiring_soon: true }],
+    [
+      'seven days and a second',
+      ending(7 * DAY_SECONDS + 1),
+      { status: '1', is_expired: false, is_expiring_soon: false },
+    ],
+    ['seven days', ending(7 * DAY_SECONDS), { status: '1', is_expired: false, is_expiring_soon: true }],
     ['one second', ending(1), { status: '1', is_expired: false, is_expiring_soon: true }],
     ['nothing', ending(0), { status: '2', is_expired: true, is_expiring_soon: false }],
     ['nothing but grace', ending(0, 1), { status: '1', is_expired: true, is_expiring_soon: false, in_grace: true }],
-    ['no more grace', ending(-DAY, DAY), { status: '2', is_expired: true, is_expiring_soon: false }],
+    ['no more grace', ending(-DAY_SECONDS, DAY_SECONDS), { status: '2', is_expired: true, is_expiring_soon: false }],
   ])('with %s left is what it is at this moment, whether or not the sweep was there', (_, change, expected) => {
     const { status, is_expired, is_expiring_soon, in_grace } = view(change) as Record<string, unknown>
     expect({ status, is_expired, is_expiring_soon, ...(in_grace === undefined ? {} : { in_grace }) }).toEqual(expected)
@@ -92,8 +97,8 @@ describe('a subscription', () => {
     ['cancelled', STATUS.cancelled, '3'],
     ['refunded', STATUS.refunded, '4'],
   ] as const)('that is %s does not end soon and has no grace', (_, status, shown) => {
-    expect(view({ status, ...ending(DAY) })).toMatchObject({ status: shown, is_expiring_soon: false })
-    expect(view({ status, ...ending(-DAY, 9 * DAY) })).not.toHaveProperty('in_grace')
+    expect(view({ status, ...ending(DAY_SECONDS) })).toMatchObject({ status: shown, is_expiring_soon: false })
+    expect(view({ status, ...ending(-DAY_SECONDS, 9 * DAY_SECONDS) })).not.toHaveProperty('in_grace')
   })
 
   test.each([

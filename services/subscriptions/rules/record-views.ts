@@ -1,10 +1,11 @@
 /** Users, subscriptions, apps and administrators as the API returns them. */
 
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import { managedText } from '../../platform/managed/rules/managed-by.ts'
 import type { AdminDoc, AppDoc } from '../store/models.ts'
 import { formatCents } from './field-schemas.ts'
 import { type Lang, translate } from './language.ts'
-import { DAY, hasLapsed, type Period, type PlanSnapshot, STATUS } from './subscription-lifecycle.ts'
+import { hasLapsed, type Period, type PlanSnapshot, STATUS } from './subscription-lifecycle.ts'
 import type { Zone } from './time-zone.ts'
 
 /** The stored fields of an end user that are shown. */
@@ -118,7 +119,7 @@ export function viewSubscription(
     end_date_formatted: permanent ? translate('permanent', lang) : zone.format(new Date(end * 1000)),
     is_permanent: permanent,
     is_expired: expired,
-    ...(permanent ? {} : { is_expiring_soon: active && !expired && end - nowSeconds <= soonDays * DAY }),
+    ...(permanent ? {} : { is_expiring_soon: active && !expired && end - nowSeconds <= soonDays * DAY_SECONDS }),
     ...(active && expired ? { in_grace: true } : {}),
     version: String(subscription.version),
   }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import {
   begin,
   cancel,
-  DAY,
   endNow,
   expire,
   extend,
@@ -44,7 +44,7 @@ const steps: Record<string, (period: Period) => Step> = {
   'cancel now': period => cancel(period, 'now', NOW),
   refund: period => refund(period, NOW),
   'auto renew on': period => setAutoRenew(period, true),
-  'set end': period => setEnd(period, plan(30), NOW + DAY, NOW),
+  'set end': period => setEnd(period, plan(30), NOW + DAY_SECONDS, NOW),
   'end now': period => endNow(period, NOW),
 }
 const table: Record<string, [period: Period, outcomes: (number | string)[]]> = {
@@ -72,29 +72,36 @@ function must(step: Step): Period {
 }
 
 test('a renewal while it runs adds to the end; after the end it starts again from now', () => {
-  expect(must(renew(active, plan(30), NOW + DAY)).end).toBe(NOW + 60 * DAY)
-  expect(must(renew(active, plan(30), NOW + 40 * DAY))).toMatchObject({ start: NOW + 40 * DAY, end: NOW + 70 * DAY })
+  expect(must(renew(active, plan(30), NOW + DAY_SECONDS)).end).toBe(NOW + 60 * DAY_SECONDS)
+  expect(must(renew(active, plan(30), NOW + 40 * DAY_SECONDS))).toMatchObject({
+    start: NOW + 40 * DAY_SECONDS,
+    end: NOW + 70 * DAY_SECONDS,
+  })
 })
 
 test('gives access and renews from its end during grace, and has lapsed afterwards', () => {
   const graced = begin(plan(30, 3), NOW, false)
-  const inGrace = NOW + 32 * DAY
+  const inGrace = NOW + 32 * DAY_SECONDS
   expect(givesAccess(graced, inGrace)).toBe(true)
   expect(expire(graced, inGrace).ok).toBe(false)
-  expect(must(renew(graced, plan(30, 3), inGrace)).end).toBe(inGrace + 30 * DAY)
-  expect(givesAccess(graced, NOW + 33 * DAY)).toBe(false)
-  expect(must(expire(graced, NOW + 33 * DAY)).status).toBe(STATUS.expired)
+  expect(must(renew(graced, plan(30, 3), inGrace)).end).toBe(inGrace + 30 * DAY_SECONDS)
+  expect(givesAccess(graced, NOW + 33 * DAY_SECONDS)).toBe(false)
+  expect(must(expire(graced, NOW + 33 * DAY_SECONDS)).status).toBe(STATUS.expired)
 })
 
 test('a refund cuts the end to now, never later than it was, and keeps the old one', () => {
-  expect(must(refund(active, NOW + DAY))).toMatchObject({ end: NOW + DAY, previous_end: active.end, auto_renew: false })
-  expect(must(refund(expired, NOW + 50 * DAY)).end).toBe(expired.end)
-  expect(must(refund(forever, NOW + DAY))).toMatchObject({ end: NOW + DAY, previous_end: 0 })
+  expect(must(refund(active, NOW + DAY_SECONDS))).toMatchObject({
+    end: NOW + DAY_SECONDS,
+    previous_end: active.end,
+    auto_renew: false,
+  })
+  expect(must(refund(expired, NOW + 50 * DAY_SECONDS)).end).toBe(expired.end)
+  expect(must(refund(forever, NOW + DAY_SECONDS))).toMatchObject({ end: NOW + DAY_SECONDS, previous_end: 0 })
 })
 
 test('an end reported by a channel reactivates an ended subscription only when it is in the future', () => {
   const graced = { ...begin(plan(30, 3), NOW, false), status: STATUS.expired }
-  const later = NOW + 60 * DAY
+  const later = NOW + 60 * DAY_SECONDS
   expect(setEnd(graced, plan(30, 3), later, later)).toEqual({ ok: false, reason: 'not_active' })
   expect(setEnd(graced, plan(30, 3), NOW, later)).toEqual({ ok: false, reason: 'not_active' })
   expect(must(setEnd(graced, plan(30, 3), later + 1, later))).toMatchObject({ status: STATUS.active, end: later + 1 })
@@ -102,10 +109,10 @@ test('an end reported by a channel reactivates an ended subscription only when i
 })
 
 test('what ended before it was cut keeps the time of its end; what never began has none', () => {
-  expect(must(refund(expired, NOW + 50 * DAY)).ended_at).toBe(expired.ended_at)
-  expect(must(cancel(expired, 'now', NOW + 50 * DAY)).ended_at).toBe(expired.ended_at)
-  expect(must(refund(active, NOW + DAY)).ended_at).toBe(NOW + DAY)
-  expect(must(cancel(waiting, 'now', NOW + DAY))).not.toHaveProperty('ended_at')
+  expect(must(refund(expired, NOW + 50 * DAY_SECONDS)).ended_at).toBe(expired.ended_at)
+  expect(must(cancel(expired, 'now', NOW + 50 * DAY_SECONDS)).ended_at).toBe(expired.ended_at)
+  expect(must(refund(active, NOW + DAY_SECONDS)).ended_at).toBe(NOW + DAY_SECONDS)
+  expect(must(cancel(waiting, 'now', NOW + DAY_SECONDS))).not.toHaveProperty('ended_at')
 })
 
 test('the sum of renewals does not depend on their order', () => {
@@ -127,7 +134,7 @@ test('access never returns as time passes', () => {
   fc.assert(
     fc.property(fc.nat(400), fc.nat(30), fc.nat(500), fc.nat(500), (duration, grace, a, b) => {
       const period = begin(plan(duration, grace), NOW, false)
-      const [early, late] = [Math.min(a, b), Math.max(a, b)].map(days => givesAccess(period, NOW + days * DAY))
+      const [early, late] = [Math.min(a, b), Math.max(a, b)].map(days => givesAccess(period, NOW + days * DAY_SECONDS))
       expect(early || !late).toBe(true)
     }),
   )
@@ -141,7 +148,7 @@ describe('whatever happens in whatever order', () => {
         (period, sold, now) => renew(period, sold, now),
         (period, sold, now) => renew(period, sold, now, true),
         (period, sold, now, days) => extend(period, sold, days + 1, now),
-        (period, sold, now, days) => setEnd(period, sold, now + (days - 30) * DAY, now),
+        (period, sold, now, days) => setEnd(period, sold, now + (days - 30) * DAY_SECONDS, now),
         (period, _, now) => cancel(period, 'period_end', now),
         (period, _, now) => cancel(period, 'now', now),
         (period, _, now) => refund(period, now),
@@ -163,7 +170,7 @@ describe('whatever happens in whatever order', () => {
     let begun = period.status === STATUS.active
     yield { before: first, period, now, begun, step: undefined }
     for (const { step, days, duration, grace } of life) {
-      now += days * DAY
+      now += days * DAY_SECONDS
       const result = step(period, plan(duration, grace), now, days)
       const before = period
       if (result.ok) period = result.period
@@ -208,7 +215,7 @@ describe('whatever happens in whatever order', () => {
     lives(({ period, now }) => {
       if (!givesAccess(period, now)) return
       const renewed = renew(period, plan(30), now)
-      if (renewed.ok) expect(renewed.period.end).toBeGreaterThanOrEqual(period.end + 30 * DAY)
+      if (renewed.ok) expect(renewed.period.end).toBeGreaterThanOrEqual(period.end + 30 * DAY_SECONDS)
       const forGood = renew(period, plan(0), now)
       if (forGood.ok) expect(forGood.period.end).toBe(0)
       expect(renewed.ok).toBe(period.end !== 0)

@@ -8,14 +8,13 @@
  * 3 and 4 are final. Times are Unix seconds; an end of 0 means permanent.
  */
 
+import { DAY_SECONDS } from '../../platform/durations.ts'
+
 /** Stored status: pending payment, active, expired, cancelled, refunded. */
 export const STATUS = { pending: 0, active: 1, expired: 2, cancelled: 3, refunded: 4 } as const
 
 /** One of {@link STATUS}. */
 export type Status = (typeof STATUS)[keyof typeof STATUS]
-
-/** Seconds per day. */
-export const DAY = 86_400
 
 /** The plan at the time of purchase: later changes of its price do not apply. */
 export interface PlanSnapshot {
@@ -53,7 +52,7 @@ const final = (period: Period) => period.status === STATUS.cancelled || period.s
 
 /** Builds the period that runs from `start`. */
 export function begin(plan: PlanSnapshot, start: number, autoRenew: boolean, days = plan.duration): Period {
-  const end = days === 0 ? 0 : start + days * DAY
+  const end = days === 0 ? 0 : start + days * DAY_SECONDS
   return { status: STATUS.active, start, end, lapse_at: lapse(end, plan), auto_renew: end !== 0 && autoRenew }
 }
 
@@ -69,7 +68,7 @@ export function renew(period: Period, plan: PlanSnapshot, now: number, autoRenew
   if (period.status !== STATUS.active || hasLapsed(period, now))
     return { ok: true, period: begin(plan, now, autoRenew) }
   if (plan.duration === 0) return { ok: true, period: { ...begin(plan, period.start, false), start: period.start } }
-  return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + plan.duration * DAY, autoRenew) }
+  return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + plan.duration * DAY_SECONDS, autoRenew) }
 }
 
 /** Moves the end by days, as a courtesy of support. */
@@ -79,7 +78,7 @@ export function extend(period: Period, plan: PlanSnapshot, days: number, now: nu
   if (period.end === 0) return refuse('permanent')
   if (period.status === STATUS.expired || hasLapsed(period, now))
     return { ok: true, period: begin(plan, now, period.auto_renew, days) }
-  return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + days * DAY, period.auto_renew) }
+  return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + days * DAY_SECONDS, period.auto_renew) }
 }
 
 /**
@@ -160,5 +159,5 @@ function cut(period: Period, status: Status, now: number): Period {
 }
 
 function lapse(end: number, plan: PlanSnapshot): number {
-  return end === 0 ? 0 : end + plan.grace_days * DAY
+  return end === 0 ? 0 : end + plan.grace_days * DAY_SECONDS
 }

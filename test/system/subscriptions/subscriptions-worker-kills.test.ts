@@ -2,16 +2,17 @@
  * `kill -9` of workers during a job: others finish the rest, each record once. The workers are processes of the real
  * main. Moving claims back replaces the ten minutes until a dead worker's claim counts as abandoned.
  */
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../services/platform/clock.ts'
 import { type Db, ensureIndexes } from '../../../services/platform/database/mongo.ts'
+import { DAY_SECONDS } from '../../../services/platform/durations.ts'
 import { createApp } from '../../../services/subscriptions/catalogue/manage-apps.ts'
 import { createPlan } from '../../../services/subscriptions/catalogue/manage-plans.ts'
 import { mergePlan } from '../../../services/subscriptions/catalogue/rules/plan.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../../services/subscriptions/context.ts'
 import { repairAllCounters } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
 import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
-import { DAY } from '../../../services/subscriptions/rules/subscription-lifecycle.ts'
 import { secondsOf } from '../../../services/subscriptions/rules/time-zone.ts'
 import { subscriptionCollections } from '../../../services/subscriptions/store/collections.ts'
 import type { SubscriptionDoc } from '../../../services/subscriptions/store/documents.ts'
@@ -104,7 +105,7 @@ const reminded = (state?: 'claimed' | 'sent') =>
 test('reminders: after two workers die, two others finish, and every user gets exactly one mail', async () => {
   const COUNT = 300
   const today = subscriptions.zone.startOf(subscriptions.zone.day(new Date())).getTime() / 1000
-  await giveSubscriptions(COUNT, today + 7 * DAY + 3_600)
+  await giveSubscriptions(COUNT, today + 7 * DAY_SECONDS + 3_600)
   for (let deaths = 0; deaths < 2; deaths++) {
     const before = await reminded('sent')
     const worker = await startWorker()
