@@ -70,13 +70,13 @@ const home = (library, path) =>
     { path: `node_modules/${library}(/|$)` },
   )
 
-/** What a subject imports of its half: itself, files directly below the half, and the subjects of the table. */
-const subject = (half, name, mayImport) =>
+/** What a subject imports of its module: itself, files directly below the module, and the subjects of the table. */
+const subject = (root, name, mayImport) =>
   forbid(
-    `${half.split('/').at(-1)}-${name}`,
-    `${half}/${name} imports only ${[...mayImport, 'itself'].join(', ')} of its half`,
-    { path: `^${half}/${name}/`, pathNot: [`^${half}/.+/http/`, test] },
-    { path: `^${half}/[^/]+/`, pathNot: [name, ...mayImport].map(one => `^${half}/${one}/`) },
+    `${root.split('/').at(-1)}-${name}`,
+    `${root}/${name} imports only ${[...mayImport, 'itself'].join(', ')} of its module`,
+    { path: `^${root}/${name}/`, pathNot: [`^${root}/.+/http/`, test] },
+    { path: `^${root}/[^/]+/`, pathNot: [name, ...mayImport].map(one => `^${root}/${one}/`) },
   )
 
 module.exports = {
@@ -142,12 +142,12 @@ module.exports = {
     ),
     forbid(
       'accounts-below-both',
-      'accounts serve both halves',
+      'accounts serve both modules',
       { path: '^services/accounts/' },
       { path: '^services/(mail|subscriptions)/' },
     ),
-    ...Object.entries(SUBJECTS).flatMap(([half, subjects]) =>
-      Object.entries(subjects).map(([name, mayImport]) => subject(half, name, mayImport)),
+    ...Object.entries(SUBJECTS).flatMap(([root, subjects]) =>
+      Object.entries(subjects).map(([name, mayImport]) => subject(root, name, mayImport)),
     ),
     forbid(
       'operator-calls-use-cases',
@@ -157,7 +157,7 @@ module.exports = {
     ),
     forbid(
       'no-import-of-a-main',
-      'mains are entrances',
+      'an entry point is started, never imported',
       { path: '^(services|operator)/', pathNot: ['^services/all\\.ts$', test] },
       { path: '^(services/[^/]+\\.ts|operator/main\\.ts)$' },
     ),

@@ -36,6 +36,13 @@ export interface AppSettings {
  */
 export type MaySendFrom = (address: string) => Promise<boolean>
 
+/** The app with this id, unless it is deleted. Throws `app_not_found`. */
+export async function requireApp({ collections }: Pick<Subscriptions, 'collections'>, id: number): Promise<AppDoc> {
+  const app = await findAppById(collections, id)
+  if (!app) throw new ProblemError('app_not_found')
+  return app
+}
+
 /** A new app with the credentials that are shown once. */
 export interface CreatedApp {
   app: AppDoc
@@ -106,8 +113,7 @@ export async function updateApp(
   { version, require_signature, mail_from, ...fields }: AppUpdate,
   maySendFrom: MaySendFrom,
 ): Promise<AppDoc> {
-  const before = await findAppById(context.collections, id)
-  if (!before) throw new ProblemError('app_not_found')
+  const before = await requireApp(context, id)
   assertUnmanaged(before)
   if (version !== undefined && version !== before.version) throw new ProblemError('version_conflict')
   // A setting that the app already has does not prevent other changes.
@@ -156,8 +162,7 @@ export async function deleteApp(
   id: number,
   { force, by }: { force: boolean; by?: ManagedBy },
 ): Promise<void> {
-  const before = await findAppById(context.collections, id)
-  if (!before) throw new ProblemError('app_not_found')
+  const before = await requireApp(context, id)
   assertUnmanaged(before, by)
   if (!force && (await hasLiveSubscriptions(context.collections, before.app_key))) throw new ProblemError('app_in_use')
   const now = context.clock.now()

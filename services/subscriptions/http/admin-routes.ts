@@ -3,13 +3,14 @@ import type Koa from 'koa'
 import { createRouter, methodsAt, refuseMethod, type WebContext } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { mountAudit } from '../audit/http/audit-log.ts'
-import { mountAppSettings, mountApps } from '../catalogue/http/apps.ts'
+import { mountApps, mountCredentials } from '../catalogue/http/apps.ts'
 import { mountPlans } from '../catalogue/http/plans.ts'
 import type { MaySendFrom } from '../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../context.ts'
 import { mountSwitches } from '../flags/http/flags.ts'
 import { mountResources } from '../kubernetes/http/managed-records.ts'
 import { mountSubscriptionOperations } from '../lifecycle/http/subscriptions.ts'
+import { mountChannels } from '../payments/http/channels.ts'
 import { mountAdmins, mountLogin } from '../people/http/admins.ts'
 import { mountUsers } from '../people/http/end-users.ts'
 import { adminOfAccount, readSession } from '../people/manage-admins.ts'
@@ -48,7 +49,8 @@ export function adminRouter({ subscriptions: context, rates, maySendFrom, accoun
   mountSubscriptionOperations(router, deps)
   mountSwitches(router, deps)
   mountApps(router, deps)
-  mountAppSettings(router, deps)
+  mountCredentials(router, deps)
+  mountChannels(router, deps)
   mountWebhooks(router, deps)
   mountAudit(router, deps)
   mountResources(router, deps)

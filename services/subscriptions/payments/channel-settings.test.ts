@@ -5,10 +5,10 @@ import { fakeAlipay, fakeWechat } from '../../../test/support/subscriptions/paym
 import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import type { ProblemError } from '../../platform/problems.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
-import { findChannel } from '../catalogue/store/apps.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
 import { localise } from '../rules/field-errors.ts'
 import { type ChannelName, loadChannel, saveChannelSettings, viewChannel } from './channel-settings.ts'
+import { findChannel } from './store/channels.ts'
 
 const { settings } = fakeWechat()
 const WECHAT = { ...settings, public_key: settings.public_key.trim() }

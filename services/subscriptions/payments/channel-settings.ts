@@ -8,11 +8,11 @@ import { ProblemError } from '../../platform/problems.ts'
 import { SecretError } from '../../platform/security/secrets.ts'
 import { reason } from '../../platform/sentences/issue-reason.ts'
 import { record } from '../audit/record-change.ts'
-import { findChannel, saveChannel } from '../catalogue/store/apps.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { fieldError, fieldErrorsOf } from '../rules/field-errors.ts'
 import { flag, text } from '../rules/field-schemas.ts'
 import type { ChannelDoc } from '../store/models.ts'
+import { findChannel, saveChannel } from './store/channels.ts'
 
 /** The name of a payment channel. */
 export type ChannelName = ChannelDoc['channel']

@@ -1,18 +1,15 @@
-/** Apps, their credentials and payment channels. */
+/** Apps and their credentials. */
 import type Router from '@koa/router'
-import { ProblemError } from '../../../platform/problems.ts'
 import { assertInScope, bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { requestedPage } from '../../http/shared/requested-page.ts'
-import { saveChannelSettings, viewChannel } from '../../payments/channel-settings.ts'
-import { listChannelsOperation, putChannel } from '../../payments/http/channels-contract.ts'
 import { scopeOf } from '../../people/rules/admin-rights.ts'
 import { pagination } from '../../rules/paging.ts'
 import { viewApp } from '../../rules/record-views.ts'
 import type { Zone } from '../../rules/time-zone.ts'
 import type { AdminDoc, AppDoc, CredentialDoc } from '../../store/models.ts'
 import { addCredential, revokeCredential } from '../app-credentials.ts'
-import { createApp, deleteApp, updateApp } from '../manage-apps.ts'
-import { findAppById, listApps, listChannels, listCredentials } from '../store/apps.ts'
+import { createApp, deleteApp, requireApp, updateApp } from '../manage-apps.ts'
+import { listApps, listCredentials } from '../store/apps.ts'
 import {
   createAppOperation,
   createCredential,
@@ -47,7 +44,7 @@ export function mountApps(router: Router, deps: HttpDeps): void {
   }
   bindAdmin(router, deps, listAppsOperation, async ({ query }, { admin }) => list(query, admin))
   bindAdmin(router, deps, getApp, async ({ params }, { admin }) => {
-    const app = await requireApp(deps, params.id)
+    const app = await requireApp(subscriptions, params.id)
     assertInScope(admin, app.app_key)
     return viewApp(app, subscriptions.zone)
   })
@@ -65,8 +62,8 @@ export function mountApps(router: Router, deps: HttpDeps): void {
   })
 }
 
-/** Mounts the operations on credentials and payment channels of apps. */
-export function mountAppSettings(router: Router, deps: HttpDeps): void {
+/** Mounts the operations on credentials of apps. */
+export function mountCredentials(router: Router, deps: HttpDeps): void {
   const { subscriptions } = deps
   const credentials = async (appKey: string) => ({
     credentials: (await listCredentials(subscriptions.collections, appKey)).map(known =>
@@ -74,39 +71,18 @@ export function mountAppSettings(router: Router, deps: HttpDeps): void {
     ),
   })
   bindAdmin(router, deps, listCredentialsOperation, async ({ params }) =>
-    credentials((await requireApp(deps, params.id)).app_key),
+    credentials((await requireApp(subscriptions, params.id)).app_key),
   )
   bindAdmin(router, deps, createCredential, async ({ params, body }, { actor }) => {
-    const { app_key } = await requireApp(deps, params.id)
+    const { app_key } = await requireApp(subscriptions, params.id)
     const made = await addCredential(subscriptions, actor, app_key, body.kind)
     return { ...viewCredential(made.document, subscriptions.zone), secret: made.shown }
   })
   bindAdmin(router, deps, revokeCredentialOperation, async ({ params }, { actor }) => {
-    const { app_key } = await requireApp(deps, params.id)
+    const { app_key } = await requireApp(subscriptions, params.id)
     await revokeCredential(subscriptions, actor, app_key, params.credential)
     return credentials(app_key)
   })
-  bindAdmin(router, deps, listChannelsOperation, async ({ params }) => {
-    const { app_key } = await requireApp(deps, params.id)
-    return {
-      channels: (await listChannels(subscriptions.collections, app_key)).map(channel =>
-        viewChannel(subscriptions, channel),
-      ),
-    }
-  })
-  bindAdmin(router, deps, putChannel, async ({ params, body }, { actor }) => {
-    const { app_key } = await requireApp(deps, params.id)
-    return viewChannel(
-      subscriptions,
-      await saveChannelSettings(subscriptions, actor, { appKey: app_key, channel: params.channel }, body),
-    )
-  })
-}
-
-async function requireApp({ subscriptions }: HttpDeps, id: number): Promise<AppDoc> {
-  const app = await findAppById(subscriptions.collections, id)
-  if (!app) throw new ProblemError('app_not_found')
-  return app
 }
 
 function viewCredential(credential: CredentialDoc, zone: Zone) {

@@ -1,11 +1,11 @@
-/** Apps, their credentials and their payment channels in the database. */
+/** Apps and their credentials in the database. */
 import type { QueryFilter, Session } from '../../../platform/database/models.ts'
 import { findPage } from '../../../platform/database/read-page.ts'
 import { prefixPattern } from '../../rules/end-user.ts'
 import type { Found, Page } from '../../rules/paging.ts'
 import { STATUS } from '../../rules/subscription-lifecycle.ts'
 import type { Collections } from '../../store/collections.ts'
-import type { AppDoc, ChannelDoc, CredentialDoc } from '../../store/models.ts'
+import type { AppDoc, CredentialDoc } from '../../store/models.ts'
 
 /** Filter of the list of apps. */
 export interface AppFilter {
@@ -130,25 +130,4 @@ export async function revokeCredentials(
 export async function forgetUndelivered(collections: Collections, appKey: string): Promise<void> {
   const query = { app_key: appKey, undelivered: { $exists: true } }
   await collections.credentials.updateMany(query, { $unset: { undelivered: 1 } })
-}
-
-/** The settings of a payment channel of an app. */
-export async function findChannel(
-  collections: Collections,
-  appKey: string,
-  channel: ChannelDoc['channel'],
-  session?: Session,
-): Promise<ChannelDoc | undefined> {
-  const found = collections.channels.findById(`${appKey}/${channel}`).session(session ?? null)
-  return (await found.lean()) ?? undefined
-}
-
-/** All payment channels of an app. */
-export async function listChannels(collections: Collections, appKey: string): Promise<ChannelDoc[]> {
-  return collections.channels.find({ app_key: appKey }).sort({ channel: 1 }).lean()
-}
-
-/** Stores the settings of a payment channel. */
-export async function saveChannel(collections: Collections, channel: ChannelDoc, session: Session): Promise<void> {
-  await collections.channels.replaceOne({ _id: channel._id }, channel, { upsert: true, session })
 }

@@ -3,7 +3,7 @@ import type Router from '@koa/router'
 import { findTargetError } from '../../../platform/network/guarded-fetch.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { latestEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
-import { findAppById } from '../../catalogue/store/apps.ts'
+import { requireApp } from '../../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../../context.ts'
 import { webhookStore } from '../../events/store/webhooks.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
@@ -23,11 +23,7 @@ const RECENT = 10
 /** Mounts the operations on webhooks. */
 export function mountWebhooks(router: Router, deps: HttpDeps): void {
   const { subscriptions } = deps
-  const appKeyOf = async (id: number) => {
-    const app = await findAppById(subscriptions.collections, id)
-    if (!app) throw new ProblemError('app_not_found')
-    return app.app_key
-  }
+  const appKeyOf = async (id: number) => (await requireApp(subscriptions, id)).app_key
   const list = async (appKey: string) => ({
     webhooks: await Promise.all(
       (await listWebhooks(webhookStore(subscriptions.collections), appKey)).map(known =>
