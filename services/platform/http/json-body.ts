@@ -11,7 +11,7 @@ import { concatInTurns, nextTurn } from '../concurrency/event-loop-turns.ts'
 import { JsonError } from '../json/json-text.ts'
 import { JsonReader } from '../json/streaming-reader.ts'
 import { ProblemError } from '../problems.ts'
-import { sentence } from '../sentences/sentence.ts'
+import { type Sentence, sentence } from '../sentences/sentence.ts'
 
 declare module 'koa' {
   interface Request {
@@ -116,7 +116,7 @@ async function readDocument(context: Context, limits: BodyLimits): Promise<unkno
   }
   if (large) return large.end()
   const bytes = withoutMark(Buffer.concat(head))
-  if (!isUtf8(bytes)) throw new JsonError('it has text that is not UTF-8')
+  if (!isUtf8(bytes)) throw new JsonError(sentence('json.not_utf8'))
   context.request.rawBody = bytes.toString()
   return parseAtOnce(context.request.rawBody)
 }
@@ -160,15 +160,26 @@ class LargeBody {
   }
 }
 
-const NOT_A_DOCUMENT = 'it must be an object or a list'
+const NOT_A_DOCUMENT = sentence('json.not_a_document')
 
 function parseAtOnce(text: string): unknown {
   if (text === '') return {}
   if (!/^[ \t\r\n]*[[{]/.test(text)) throw new JsonError(NOT_A_DOCUMENT)
-  const document: unknown = JSON.parse(text)
+  const document = parseText(text)
   // Only escapes can produce a lone surrogate here, and most bodies have neither them nor such a name.
   if (/\\u[dD][89a-fA-F]|__proto__|\\u00[57]/.test(text)) refuseUnsafe(document)
   return document
+}
+
+/** The errors of `JSON.parse` are English and differ between releases; the reader finds the same error in our words. */
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    const reader = new JsonReader({ values: Infinity, members: Infinity, depth: Infinity, text: Infinity })
+    reader.push(Buffer.from(text))
+    return reader.end()
+  }
 }
 
 /** Throws for lone surrogates and prototypes anywhere in a small document. */
@@ -180,14 +191,14 @@ function refuseUnsafe(document: unknown): void {
     if (typeof value !== 'object' || value === null) continue
     for (const [name, item] of Object.entries(value)) {
       refuseHalves(name)
-      if (name === '__proto__') throw new JsonError('a member has a forbidden name')
+      if (name === '__proto__') throw new JsonError(sentence('json.name_forbidden', { name }))
       waiting.push(item)
     }
   }
 }
 
 function refuseHalves(text: string): void {
-  if (!text.isWellFormed()) throw new JsonError('a string has half of a surrogate pair')
+  if (!text.isWellFormed()) throw new JsonError(sentence('json.half_pair'))
 }
 
 function withoutMark(bytes: Buffer): Buffer {
@@ -217,7 +228,7 @@ async function* unpacked(request: IncomingMessage, encoding: string, { count }: 
     }
   }
   // The decompressor is not informed when the connection ends early.
-  const onClose = () => request.complete || fail(new JsonError('the connection ended before the body'))
+  const onClose = () => request.complete || fail(new JsonError(sentence('json.cut')))
   request.on('data', onData).on('close', onClose).pipe(unpack)
   try {
     for await (const chunk of unpack) yield chunk as Buffer
@@ -237,12 +248,13 @@ function unpacker(encoding: string) {
 /** A body that cannot be read is the client's error; an error of ours stays one. */
 function toProblem(error: unknown): unknown {
   if (error instanceof JsonError && error.kind === 'size')
-    return new ProblemError('message_too_large', sentence('detail.body_too_complex', { reason: error.message }))
-  const readable = error instanceof JsonError || error instanceof SyntaxError || isBroken(error)
-  return readable ? new ProblemError('invalid_json', sentence('detail.json', { reason: error.message })) : error
+    return new ProblemError('message_too_large', sentence('detail.body_too_complex', { reason: error.sentence }))
+  const reason = error instanceof JsonError ? error.sentence : reasonOfStream(error)
+  return reason ? new ProblemError('invalid_json', sentence('detail.json', { reason })) : error
 }
 
-/** True for a connection that was cut, and for what cannot be unpacked. */
-function isBroken(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'code' in error && !(error instanceof ProblemError)
+/** Why the octets of a body did not arrive: they cannot be decompressed, or the connection was cut. */
+function reasonOfStream(error: unknown): Sentence | undefined {
+  if (!(error instanceof Error && 'code' in error) || error instanceof ProblemError) return undefined
+  return sentence(/^(?:Z_|ERR__ERROR_)/.test(String(error.code)) ? 'json.compression' : 'json.cut')
 }

@@ -11,7 +11,7 @@ import { turnsDuring } from '../../../test/support/time/event-loop-turns.ts'
 import { type Log, silentLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { ProblemError } from '../problems.ts'
-import { sentence } from '../sentences/sentence.ts'
+import { inEnglish, type Sentence, sentence } from '../sentences/sentence.ts'
 import { endpoint } from './endpoint.ts'
 import { bind, createRouter, createWeb, factsOf, notFound } from './web-app.ts'
 
@@ -250,6 +250,26 @@ describe('a body', () => {
     expect(answer).toMatchObject({ status, body: { status, code, instance: '/echo/1' } })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
     expect(lines.map(([level]) => level)).toEqual(['info'])
+  })
+
+  const brotli = { 'content-encoding': 'br' }
+  test.each<[string, string | Buffer, Record<string, string>, string]>([
+    ['half of it', '{"a":', {}, 'the end of the text at octet 5, where a value is expected'],
+    ['single quotes', "{'a':1}", {}, '"\'" at octet 1, where a name in double quotes or } is expected'],
+    ['deep and cut', '['.repeat(501), {}, 'the end of the text at octet 501, where a value or ] is expected'],
+    ['a word', 'null', {}, 'it must be an object or a list'],
+    ['a prototype', '{"a":{"__proto__":{}}}', {}, 'a member has the name __proto__, which is not allowed'],
+    ['Latin-1', Buffer.from('{"a":"ä"}', 'latin1'), {}, 'it has text that is not UTF-8'],
+    ['half of a pair', '{"a":"\\ud83d"}', {}, 'a string has half of a surrogate pair'],
+    ['compressed and cut', zipped('{"a":1}').subarray(0, 12), gzip, 'it cannot be decompressed'],
+    ['not compressed', '{"a":1}', gzip, 'it cannot be decompressed'],
+    ['gzip instead of Brotli', zipped('{"a":1}'), brotli, 'it cannot be decompressed'],
+  ])('is refused for a reason that has a code: %s', async (_, body, headers, reason) => {
+    const { post } = await serve()
+    const refusal = (await post(body, headers)).body as Record<string, unknown>
+    const why = (refusal.detail_params as { reason: Sentence }).reason
+    expect(refusal).toMatchObject({ detail: `The body is not valid JSON: ${reason}.`, detail_code: 'detail.json' })
+    expect([why.code, inEnglish(why)]).toEqual([expect.stringMatching(/^json\./), reason])
   })
 
   const padding = 'x'.repeat(200_000)

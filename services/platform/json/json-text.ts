@@ -1,16 +1,16 @@
 /** The strings of a JSON document that is read in chunks. */
 import { isUtf8 } from 'node:buffer'
+import { type Sentence, SentenceError, sentence } from '../sentences/sentence.ts'
 
 /** Large enough for nearly every string, small enough for the page cache of a processor. */
 export const BLOCK_BYTES = 64 * 1024
 
-/** The document is not JSON, or not JSON that is accepted here. The message names the octet (from 0). */
-export class JsonError extends Error {
+/** The document is not JSON, or not JSON that is accepted here. Most sentences name the octet (from 0). */
+export class JsonError extends SentenceError {
   /** `size`: well-formed so far, but with more values than allowed. */
   readonly kind: 'syntax' | 'size'
-  constructor(message: string, kind: JsonError['kind'] = 'syntax') {
-    super(message)
-    this.name = 'JsonError'
+  constructor(reason: Sentence, kind: JsonError['kind'] = 'syntax') {
+    super(reason)
     this.kind = kind
   }
 }
@@ -31,7 +31,7 @@ export class LargeText {
 
 /** The text of UTF-8 octets. Throws {@link JsonError} with the place of the string when they are not UTF-8. */
 export function decodeUtf8(bytes: Buffer, at: number): string {
-  if (!isUtf8(bytes)) throw new JsonError(`text that is not UTF-8 near octet ${at}`)
+  if (!isUtf8(bytes)) throw new JsonError(sentence('json.not_utf8_near', { at }))
   return bytes.toString()
 }
 

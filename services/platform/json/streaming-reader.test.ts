@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { render } from '../sentences/render.ts'
+import { chinese } from '../sentences/zh-cn/index.ts'
 import { JsonError, LargeText } from './json-text.ts'
 import { JsonReader } from './streaming-reader.ts'
 
@@ -121,10 +123,32 @@ describe('a document', () => {
     expect(failureOf(document).kind).toBe('syntax')
   })
 
-  test('reports the position of the error', () => {
-    expect(failureOf('{"a":1,}').message).toBe('"}" instead of name at octet 7')
-    expect(failureOf('{"a":tru').message).toBe('"tru" instead of value at octet 8')
-    expect(failureOf(Buffer.from('["ok","\xe4"]', 'latin1')).message).toBe('text that is not UTF-8 near octet 7')
+  test.each<[string, string, string]>([
+    [
+      '{"a":1,}',
+      '"}" at octet 7, where a name in double quotes is expected',
+      '第 7 个字节处是"}"，此处应为双引号内的名称',
+    ],
+    ['{"a":tru', '"tru" at octet 8, where a value is expected', '第 8 个字节处是"tru"，此处应为值'],
+    ['{"a" 1}', '"1" at octet 5, where ":" is expected', '第 5 个字节处是"1"，此处应为":"'],
+    [
+      '[1',
+      'the end of the text at octet 2, where a comma or a closing bracket is expected',
+      '第 2 个字节处是文本结尾，此处应为逗号或右括号',
+    ],
+    ['{}{', '"{" at octet 2, where the end of the text is expected', '第 2 个字节处是"{"，此处应为文本结尾'],
+    [
+      '["a',
+      'the end of the text at octet 3, where the end of a string is expected',
+      '第 3 个字节处是文本结尾，此处应为字符串的结尾',
+    ],
+    ['["a\n', 'a control character in a string at octet 3', '第 3 个字节处的字符串中有控制字符'],
+    ['["\\x"]', 'an unknown escape at octet 3', '第 3 个字节处有无法识别的转义'],
+    ['["ok","\xe4"]', 'text near octet 7 is not UTF-8', '第 7 个字节附近的文本不是 UTF-8'],
+  ])('says what is wrong with %j and where, in both languages', (document, inEnglish, inChinese) => {
+    const failure = failureOf(Buffer.from(document, 'latin1'))
+    expect(failure.message).toBe(inEnglish)
+    expect(render(failure.sentence, chinese)).toBe(inChinese)
   })
 })
 
@@ -182,7 +206,7 @@ describe('a document that is too large', () => {
   test('is refused at the level that is too deep', () => {
     const limits = { ...LIMITS, depth: 3 }
     expect(read('[[[1]]]', [], limits)).toEqual([[[1]]])
-    expect(failureOf('[[{"a":[]}]]', limits)).toMatchObject({ kind: 'size', message: 'more than 3 levels at octet 7' })
+    expect(failureOf('[[{"a":[]}]]', limits)).toMatchObject({ kind: 'size', message: 'more than 3 levels (octet 7)' })
   })
 
   test('is refused for a name of 64 KiB and more, and for a number of 1 KiB and more', () => {

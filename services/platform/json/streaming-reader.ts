@@ -3,6 +3,7 @@
  * document; this reader processes a chunk at a time, refuses a document with too many values before they fill the
  * memory, and never builds a string of many megabytes. Strict about text: invalid UTF-8 and lone surrogates are errors.
  */
+import { type Sentence, sentence } from '../sentences/sentence.ts'
 import { BLOCK_BYTES, decodeUtf8, JsonError, type LargeText, TextBuffer } from './json-text.ts'
 
 /** What a document may have. */
@@ -61,6 +62,17 @@ interface Level {
 /** Tokens that may follow. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end' | 'nothing'
 
+/** What was expected, as an error names it. */
+const EXPECTED: Readonly<Record<Expected, Sentence | string>> = {
+  value: sentence('json.a_value'),
+  'value or ]': sentence('json.a_value_or_end'),
+  name: sentence('json.a_name'),
+  'name or }': sentence('json.a_name_or_end'),
+  ':': '":"',
+  ', or end': sentence('json.a_comma_or_end'),
+  nothing: sentence('json.the_end'),
+}
+
 /** Reads one document: {@link push} its bytes in order, then {@link end}. Both throw {@link JsonError}. */
 export class JsonReader {
   readonly #limits: JsonLimits
@@ -99,7 +111,7 @@ export class JsonReader {
   /** The document; it is complete. */
   end(): unknown {
     if (this.#token === 'word') this.#endWord(0)
-    if (this.#token || this.#expected !== 'nothing') throw this.#unexpected(0, 'the end')
+    if (this.#token || this.#expected !== 'nothing') throw this.#unexpected(0, sentence('json.the_end'))
     return this.#result
   }
 
@@ -138,7 +150,7 @@ export class JsonReader {
 
   #open(container: Level['container'], expected: Expected, at: number): void {
     if (this.#stack.length === this.#limits.depth)
-      throw new JsonError(`more than ${this.#limits.depth} levels at octet ${this.#before + at}`, 'size')
+      throw new JsonError(sentence('json.levels', { count: this.#limits.depth, at: this.#before + at }), 'size')
     this.#put(container)
     this.#top = { container, name: '', members: 0 }
     this.#stack.push(this.#top)
@@ -153,14 +165,15 @@ export class JsonReader {
 
   #put(value: unknown): void {
     this.#values++
-    if (this.#values > this.#limits.values) throw new JsonError(`more than ${this.#limits.values} values`, 'size')
+    if (this.#values > this.#limits.values)
+      throw new JsonError(sentence('json.values', { count: this.#limits.values }), 'size')
     const top = this.#top
     if (!top) this.#result = value
     else if (Array.isArray(top.container)) top.container.push(value)
     else {
       top.members++
       if (top.members > this.#limits.members)
-        throw new JsonError(`an object with more than ${this.#limits.members} members`, 'size')
+        throw new JsonError(sentence('json.members', { count: this.#limits.members }), 'size')
       top.container[top.name] = value
     }
     this.#expected = top ? ', or end' : 'nothing'
@@ -171,7 +184,8 @@ export class JsonReader {
     while (IN_WORD[bytes[at] ?? 0] === 1) at++ // continues after the chunk
     this.#token = 'word'
     this.#word += bytes.toString('latin1', start, at)
-    if (this.#word.length > WORD_BYTES) throw new JsonError(`a word or number too long at octet ${this.#before + at}`)
+    if (this.#word.length > WORD_BYTES)
+      throw new JsonError(sentence('json.number_too_long', { count: WORD_BYTES, at: this.#before + at }))
     if (at < bytes.length) this.#endWord(at)
     return at
   }
@@ -216,7 +230,7 @@ export class JsonReader {
     else if (octet === QUOTE) {
       this.#refuseHigh(at)
       this.#endString(this.#text.take(this.#limits.text, this.#before + at), at)
-    } else throw new JsonError(`a control character in a string at octet ${this.#before + at}`)
+    } else throw new JsonError(sentence('json.control_character', { at: this.#before + at }))
     return at + 1
   }
 
@@ -227,14 +241,14 @@ export class JsonReader {
       else {
         this.#refuseHigh(at)
         const plain = ESCAPES[octet]
-        if (plain === undefined) throw new JsonError(`an unknown escape at octet ${this.#before + at}`)
+        if (plain === undefined) throw this.#unknownEscape(at)
         this.#text.add(plain)
         this.#escape = 0
       }
       return at + 1
     }
     const digit = Number.parseInt(String.fromCharCode(octet), 16)
-    if (Number.isNaN(digit)) throw new JsonError(`an unknown escape at octet ${this.#before + at}`)
+    if (Number.isNaN(digit)) throw this.#unknownEscape(at)
     this.#unit = this.#unit * 16 + digit
     this.#escape--
     if (this.#escape === 0) {
@@ -261,7 +275,11 @@ export class JsonReader {
   }
 
   #loneSurrogate(at: number): JsonError {
-    return new JsonError(`half of a surrogate pair before octet ${this.#before + at}`)
+    return new JsonError(sentence('json.half_pair_before', { at: this.#before + at }))
+  }
+
+  #unknownEscape(at: number): JsonError {
+    return new JsonError(sentence('json.escape', { at: this.#before + at }))
   }
 
   #endString(value: string | LargeText, at: number): void {
@@ -271,8 +289,8 @@ export class JsonReader {
       return
     }
     if (typeof value !== 'string' || value.length > NAME_BYTES)
-      throw new JsonError(`a name too long at octet ${this.#before + at}`, 'size')
-    if (value === '__proto__') throw new JsonError(`a forbidden name at octet ${this.#before + at}`)
+      throw new JsonError(sentence('json.name_too_long', { count: NAME_BYTES, at: this.#before + at }), 'size')
+    if (value === '__proto__') throw new JsonError(sentence('json.name_forbidden', { name: value }))
     if (this.#top) this.#top.name = value
     this.#expected = ':'
   }
@@ -281,8 +299,8 @@ export class JsonReader {
     return this.#unexpected(at, JSON.stringify(String.fromCharCode(octet)))
   }
 
-  #unexpected(at: number, found: string): JsonError {
-    const wanted = this.#token === 'string' ? 'the end of a string' : this.#expected
-    return new JsonError(`${found} instead of ${wanted} at octet ${this.#before + at}`)
+  #unexpected(at: number, found: Sentence | string): JsonError {
+    const expected = this.#token === 'string' ? sentence('json.end_of_string') : EXPECTED[this.#expected]
+    return new JsonError(sentence('json.unexpected', { found, expected, at: this.#before + at }))
   }
 }

@@ -11,7 +11,7 @@ export const details = {
   'detail.body_too_large': 'The body is larger than {limit} bytes.',
   'detail.body_too_complex': 'The body has {reason}.',
   'detail.content_encoding': 'Content-Encoding may be gzip, deflate or br, not {encoding}.',
-  'detail.json': 'The body is not valid JSON: {reason}',
+  'detail.json': 'The body is not valid JSON: {reason}.',
   'detail.json_utf8': 'The body is not valid JSON: {field} is not UTF-8.',
   'detail.bodies_busy': 'Too many large {what} are being received; try again in a few seconds.',
   'detail.waiting_requests': '{count} such requests of this account are waiting already.',

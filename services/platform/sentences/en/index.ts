@@ -5,6 +5,7 @@ import { dnsPlan } from './dns-plan.ts'
 import { dnsProviders } from './dns-providers.ts'
 import { fields } from './fields.ts'
 import { health } from './health.ts'
+import { json } from './json.ts'
 import { problemTitles } from './problem-titles.ts'
 import { resources } from './resources.ts'
 import { texts } from './texts.ts'
@@ -16,6 +17,7 @@ export const english = {
   ...dnsProviders,
   ...fields,
   ...health,
+  ...json,
   ...problemTitles,
   ...resources,
   ...texts,
