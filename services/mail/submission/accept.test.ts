@@ -53,6 +53,8 @@ function service(over: Partial<AcceptOptions> = {}) {
   })
 }
 
+const AWAY = sentence('detail.database_unavailable')
+
 const login: Submitter = {
   userId: 'usr_1',
   via: { channel: 'smtp', id: 'crd_1' },
@@ -312,11 +314,12 @@ describe('a refused message stores nothing', () => {
     expect((await metrics.accepted.get()).values).toMatchObject([{ labels: { channel: 'smtp' }, value: 1 }])
   })
 
-  test.each<[string, Partial<AcceptOptions>]>([
-    ['look-up fails', { findSenderDomain: () => Promise.reject(new Error('away')) }],
-    ['store fails', { enqueue: async () => ({ kind: 'unavailable', reason: 'away' }) }],
-  ])('"try again" when the %s', async (_, over) => {
-    expect(await service(over).accept(submission())).toMatchObject({ kind: 'refused', code: 'queue_unavailable' })
+  test.each<[string, Partial<AcceptOptions>, string]>([
+    ['look-up fails', { findSenderDomain: () => Promise.reject(new Error('away')) }, 'problem.queue_unavailable'],
+    ['store fails', { enqueue: async () => ({ kind: 'unavailable', reason: AWAY }) }, AWAY.code],
+  ])('"try again" when the %s', async (_, over, code) => {
+    const refused = { kind: 'refused', code: 'queue_unavailable', detail: { code } }
+    expect(await service(over).accept(submission())).toMatchObject(refused)
   })
 })
 
@@ -326,7 +329,7 @@ describe('messages per hour', () => {
   test('the limit counts accepted messages only', async () => {
     let away = true
     const { accept } = service({
-      enqueue: async message => (away ? { kind: 'unavailable', reason: 'away' } : enqueue(message)),
+      enqueue: async message => (away ? { kind: 'unavailable', reason: AWAY } : enqueue(message)),
     })
     const one = () => accept(submission({ submitter: limited }))
     expect(await one()).toMatchObject({ code: 'queue_unavailable' })
@@ -407,7 +410,7 @@ describe('recipients per day', () => {
   test('what is refused or not stored costs nothing, of the day nor of the hour', async () => {
     let away = true
     const { by, send, used } = account(2, {
-      enqueue: async message => (away ? { kind: 'unavailable', reason: 'away' } : enqueue(message)),
+      enqueue: async message => (away ? { kind: 'unavailable', reason: AWAY } : enqueue(message)),
     })
     const hourly = by('smtp', { messagesPerHour: 1 })
     expect(await send(2, hourly)).toMatchObject({ code: 'queue_unavailable' })

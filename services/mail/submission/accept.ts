@@ -74,7 +74,7 @@ async function acceptDurably(
   if (outcome.kind === 'stored') return toAccepted(message)
   putBack()
   if (outcome.kind === 'key_taken') return waitForKeyHolder(mongo, message)
-  return refuse('queue_unavailable', sentence('detail.try_again', { reason: outcome.reason }))
+  return refuse('queue_unavailable', outcome.reason)
 }
 
 /** Takes the message from the login's hour and its recipients from the account's day; from both or from none. */

@@ -6,20 +6,22 @@ import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/support/time/until.ts'
 import { silentLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
+import { sentence } from '../sentences/sentence.ts'
 import { createBodyRoom, readInPlace } from './body-room.ts'
 import { readBytes } from './json-body.ts'
 import { createWeb } from './web-app.ts'
 
 const KIB = 1024
 const FREE = 128 * KIB
-const refusal = { code: 'unavailable', retryAfter: 5, message: expect.stringContaining('large files') }
+const BUSY = sentence('detail.files_busy')
+const refusal = { code: 'unavailable', retryAfter: 5, sentence: BUSY }
 
 test.each<[string, number, number, number]>([
   ['nothing of a small body', FREE, 400, 0],
   ['what is above the free part', FREE + 100, 400, 100],
   ['no more than a body may have', 10_000 * KIB, 2_000 * KIB, 1_000 * KIB - FREE],
 ])('%s counts', (_, bytes, most, counted) => {
-  const room = createBodyRoom(most, 1_000 * KIB, 'files')
+  const room = createBodyRoom(most, 1_000 * KIB, BUSY)
   room('a', undefined).count(bytes)
   const half = (most - counted) / 2
   room('b', undefined).count(FREE + half)
@@ -35,13 +37,13 @@ test.each([
   const mostOfBody = 4_000 * KIB
   const bytes = 1_000
   const counted = Math.max(0, Math.min(bytes * weight, mostOfBody) - FREE)
-  const fits = (most: number) => createBodyRoom(most, mostOfBody, 'files')('a', encoding).count(bytes)
+  const fits = (most: number) => createBodyRoom(most, mostOfBody, BUSY)('a', encoding).count(bytes)
   expect(() => fits(2 * counted)).not.toThrow()
   if (counted > 0) expect(() => fits(2 * counted - 1)).toThrow(expect.objectContaining(refusal))
 })
 
 test('one account has half, another one finds room, and released room is freed once', () => {
-  const room = createBodyRoom(2_000, 10_000 * KIB, 'files')
+  const room = createBodyRoom(2_000, 10_000 * KIB, BUSY)
   const first = room('a', undefined)
   first.count(FREE + 1_000)
   expect(() => room('a', undefined).count(FREE + 1)).toThrow(expect.objectContaining(refusal))
@@ -54,7 +56,7 @@ test('one account has half, another one finds room, and released room is freed o
 
 /** A service that reads bodies of at most 1 MiB in a room for one of them, and holds each until it is released. */
 async function serve() {
-  const room = createBodyRoom(2 * KIB * KIB, KIB * KIB, 'files')
+  const room = createBodyRoom(2 * KIB * KIB, KIB * KIB, BUSY)
   const released = Promise.withResolvers<void>()
   let held = 0
   const router = new Router()

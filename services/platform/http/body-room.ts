@@ -1,7 +1,7 @@
 /** Limits the memory of large request bodies in transfer or in process, over all requests and per account. */
 import { createMemoryBudget } from '../concurrency/memory-budget.ts'
 import { ProblemError } from '../problems.ts'
-import { sentence } from '../sentences/sentence.ts'
+import type { Sentence } from '../sentences/sentence.ts'
 import type { WebContext } from './web-app.ts'
 
 /** Opens a place for the body of an account's request; `encoding` is its Content-Encoding. */
@@ -23,9 +23,9 @@ const DEFLATED = 1_032
 
 /**
  * Room for `most` bytes, of which one account gets at most half. No body has more than `mostOfBody`, compressed or not;
- * `what` names the bodies in the refusal.
+ * `busy` is the refusal of a body that does not fit.
  */
-export function createBodyRoom(most: number, mostOfBody: number, what: string): BodyRoom {
+export function createBodyRoom(most: number, mostOfBody: number, busy: Sentence): BodyRoom {
   const budget = createMemoryBudget(most)
   return (account, encoding) => {
     const weight = weightOf(encoding, mostOfBody)
@@ -36,9 +36,7 @@ export function createBodyRoom(most: number, mostOfBody: number, what: string): 
         read = Math.min(read + bytes * weight, mostOfBody)
         const more = Math.max(0, read - FREE_BYTES) - counted
         if (more === 0) return
-        if (!budget.take(account, more)) {
-          throw new ProblemError('unavailable', sentence('detail.bodies_busy', { what }), { retryAfter: RETRY_SECONDS })
-        }
+        if (!budget.take(account, more)) throw new ProblemError('unavailable', busy, { retryAfter: RETRY_SECONDS })
         counted += more
       },
       release() {

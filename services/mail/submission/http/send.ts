@@ -29,7 +29,7 @@ const ROOM_MIB = 160
 export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
   // Base64 in JSON takes a third more, and text and html come on top.
   const mostMib = Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5
-  const room = createBodyRoom(Math.max(ROOM_MIB, mostMib * 2) * MIB, mostMib * MIB, 'messages')
+  const room = createBodyRoom(Math.max(ROOM_MIB, mostMib * 2) * MIB, mostMib * MIB, sentence('detail.messages_busy'))
   const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyBytes: mostMib * MIB, room })
   add(sendLegacy, async ({ body, query }, principal, context) => {
     const { body: known, warnings } = lenient(body)

@@ -6,6 +6,7 @@ import { collectionOf, connectMongo, ensureIndexes, type Mongo } from '../../../
 import { newId } from '../../../platform/ids.ts'
 import { silentLog } from '../../../platform/observability/log.ts'
 import { createMetrics } from '../../../platform/observability/metrics.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { BODIES, readBody } from '../../store/bodies.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
 import { EVENTS } from '../../store/events.ts'
@@ -261,7 +262,8 @@ describe('storing', () => {
     const enqueue = createEnqueue(options(mongo, { maxWaitingBytes: 250 }))
     const big = () => message({ raw: Buffer.alloc(100, 'x') })
     const results = await Promise.all([enqueue(big()), enqueue(big()), enqueue(big())])
-    expect(results.map(({ kind }) => kind)).toEqual(['stored', 'stored', 'unavailable'])
+    const full = { kind: 'unavailable', reason: sentence('detail.queue_full') }
+    expect(results).toEqual([{ kind: 'stored' }, { kind: 'stored' }, full])
     expect(await enqueue(big())).toEqual({ kind: 'stored' })
   })
 })

@@ -5,13 +5,14 @@ import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type PackedPart, packInTurns } from '../../store/bodies.ts'
 import { READ_BACK_MS, type Written } from './batch-transaction.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './message-documents.ts'
 import { BATCH_BYTES, type BatchResult, createWriteBatch } from './write-batch.ts'
 
 /** Result of a message: durable, refused by its idempotency key, or not accepted as far as is known. */
-export type Enqueued = { kind: 'stored' } | { kind: 'key_taken' } | { kind: 'unavailable'; reason: string }
+export type Enqueued = { kind: 'stored' } | { kind: 'key_taken' } | { kind: 'unavailable'; reason: Sentence }
 
 /** Stores one message durably. Never rejects; bounded in time and memory. */
 export type Enqueue = (message: NewMessage) => Promise<Enqueued>
@@ -46,7 +47,7 @@ const PAUSE_MS = 500
  */
 const OUTCOME_MS = { smtp: READ_BACK_MS, http: 5_000, system: 5_000 } as const
 
-const UNAVAILABLE: Enqueued = { kind: 'unavailable', reason: 'the database does not answer' }
+const UNAVAILABLE: Enqueued = { kind: 'unavailable', reason: sentence('detail.database_unavailable') }
 const UNKNOWN: BatchResult = { written: 'unknown' }
 const OUTCOMES: Record<Written, Enqueued> = {
   stored: { kind: 'stored' },
@@ -113,7 +114,7 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
   return async message => {
     const size = message.raw.length
     if (!mayWrite()) return UNAVAILABLE
-    if (waiting + size > limit) return { kind: 'unavailable', reason: 'too much mail is waiting to be stored' }
+    if (waiting + size > limit) return { kind: 'unavailable', reason: sentence('detail.queue_full') }
     waiting += size
     try {
       const packed = size > LARGE_BYTES ? await packInTurns(message.raw) : undefined

@@ -5,6 +5,7 @@ import { nextTurn, TURN_BYTES } from '../../../platform/concurrency/event-loop-t
 import { createBodyRoom, readInPlace } from '../../../platform/http/body-room.ts'
 import { toProblem, type WebContext } from '../../../platform/http/web-app.ts'
 import { type Problem, ProblemError, problems } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { findPlan } from '../../catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../../context.ts'
 import { bindAdmin, type Call, type HttpDeps } from '../../http/shared/bind.ts'
@@ -61,7 +62,7 @@ const IMPORT_ROOM_BYTES = 4 * MAX_IMPORT_BYTES
  * `rawBody`, because the boundary of a form differs each time.
  */
 function uploadReader() {
-  const room = createBodyRoom(IMPORT_ROOM_BYTES, MAX_IMPORT_BYTES, 'files')
+  const room = createBodyRoom(IMPORT_ROOM_BYTES, MAX_IMPORT_BYTES, sentence('detail.files_busy'))
   return (context: WebContext, { actor }: Call) =>
     readInPlace(context, room(actor.id, undefined), async ({ count }) => {
       const upload = await readFile(context, { bytes: MAX_IMPORT_BYTES, count })
