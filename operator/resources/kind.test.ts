@@ -38,11 +38,11 @@ describe('parsing an object', () => {
     expect(Thing.parse({ metadata, spec: {}, status }).status).toEqual(expected)
   })
 
-  test.each<[string, unknown]>([
-    ['a wrong field', { size: 'big' }],
-    ['no object', 'spec'],
-    ['nothing', undefined],
-  ])('of a spec that is %s identifies the object, and its known status', (_what, spec) => {
+  test.each<[string, unknown, string]>([
+    ['a wrong field', { size: 'big' }, 'The spec is not valid: spec.size must be a number.'],
+    ['no object', 'spec', 'The spec is not valid: spec must be an object.'],
+    ['nothing', undefined, 'The spec is not valid: spec is required.'],
+  ])('of a spec that is %s identifies the object, and its known status', (_what, spec, message) => {
     const failure = (() => {
       try {
         return Thing.parse({ metadata, spec, status: { seen: 7 } })
@@ -51,7 +51,7 @@ describe('parsing an object', () => {
       }
     })()
     expect(failure).toBeInstanceOf(SpecError)
-    expect(failure).toMatchObject({ metadata: { name: 'a', uid: 'u' }, status: { seen: 7 } })
+    expect(failure).toMatchObject({ message, metadata: { name: 'a', uid: 'u' }, status: { seen: 7 } })
   })
 })
 

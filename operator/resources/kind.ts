@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type Issue, validate } from '../../services/platform/json/bounded-validation.ts'
-import { inEnglish } from '../../services/platform/sentences/sentence.ts'
+import { type Sentence, SentenceError, sentence } from '../../services/platform/sentences/sentence.ts'
 
 /** API group of all kinds. */
 export const GROUP = 'postwright.dev'
@@ -205,20 +205,22 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
   }
 }
 
-/** Each wrong field with its reason, in English: the texts of zod mention types of the implementation. */
-function specErrors(issues: readonly Issue[]): string {
-  return issues.map(({ path, reason }) => `${['spec', ...path].join('.')} ${inEnglish(reason)}`).join('; ')
+/** Each wrong field with its reason: the texts of zod mention types of the implementation. */
+function specErrors(issues: readonly Issue[]): Sentence {
+  const errors = issues.map(({ path, reason }) =>
+    sentence('resource.field_error', { pointer: ['spec', ...path].join('.'), reason }),
+  )
+  return sentence('resource.spec_invalid', { errors })
 }
 
 const object = z.object({ metadata, spec: z.unknown(), status: z.unknown().optional() })
 
 /** A spec that this release cannot read: written under a newer CRD, or before a rule was there. */
-export class SpecError extends Error {
+export class SpecError extends SentenceError {
   readonly metadata: Metadata
   readonly status: unknown
-  constructor(of: Metadata, status: unknown, message: string) {
-    super(message)
-    this.name = 'SpecError'
+  constructor(of: Metadata, status: unknown, reason: Sentence) {
+    super(reason)
     this.metadata = of
     this.status = status
   }

@@ -4,7 +4,6 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isUnavailable } from '../../../services/platform/database/mongo.ts'
-import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { LaterError, type Reconcile, type RunResult, TerminalError } from '../../controller/controller.ts'
 import { KubeError } from '../../kube/client.ts'
@@ -258,7 +257,7 @@ async function invalidSpec(context: OperatorContext, kind: Kind, error: SpecErro
   const status = error.status as Known['status']
   const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status }
   if (error.metadata.deletionTimestamp === undefined) {
-    await report(context, kind, resource, { conditions: [bad('Accepted', 'InvalidSpec', verbatim(error.message))] })
+    await report(context, kind, resource, { conditions: [bad('Accepted', 'InvalidSpec', error.sentence)] })
     throw new TerminalError(error.message)
   }
   // Without a spec nothing can be undone; the deletion must still end.

@@ -5,6 +5,7 @@ export const resources = {
   'resource.database_unavailable': 'The database does not answer; trying again.',
   'resource.internal_error': 'An internal error occurred; the log of the operator has the details. Trying again.',
   'resource.paused': 'The annotation {annotation} is "paused": nothing is written for {name}.',
+  'resource.spec_invalid': 'The spec is not valid: {errors}.',
   'resource.refused': '{detail} {errors}',
   'resource.field_error': '{pointer} {reason}',
   'resource.account_withdrawn':

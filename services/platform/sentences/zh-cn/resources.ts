@@ -6,6 +6,7 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.database_unavailable': '数据库无响应，正在重试。',
   'resource.internal_error': '发生内部错误，详情见 operator 日志。正在重试。',
   'resource.paused': '注解 {annotation} 为 "paused"：不为 {name} 写入任何内容。',
+  'resource.spec_invalid': 'spec 无效：{errors}。',
   'resource.refused': '{detail}{errors}',
   'resource.field_error': '{pointer} {reason}',
   'resource.account_withdrawn':
