@@ -6,7 +6,7 @@ import { shareDnsAccount } from '../../../services/mail/domains/dns-accounts/dec
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { DNSProvider } from '../../resources/dns-provider.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
-import { bad, type ConditionState, conditionOf, unknown } from '../shared/conditions.ts'
+import { bad, type ConditionState, conditionOf, sentenceOf, unknown } from '../shared/conditions.ts'
 import { managedBy, type OperatorContext, sibling } from '../shared/operator-context.ts'
 
 /** Credentials that work for one account are tried again for another one after this time. */
@@ -39,6 +39,6 @@ export async function dnsAccountFor(
   }
   // It is ready for its own account, but the provider refused it for this owner: no event reports when that changes.
   const retry = ready.status === 'True' ? { requeueAfterMs: SHARE_RETRY_MS } : {}
-  const reason = sentence('resource.dns_provider_not_ready', { name: providerRef.name, reason: ready.message })
+  const reason = sentence('resource.dns_provider_not_ready', { name: providerRef.name, reason: sentenceOf(ready) })
   return { ...missing(reason), ...retry }
 }

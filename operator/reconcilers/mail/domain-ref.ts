@@ -4,7 +4,7 @@ import { findDomainOfResource } from '../../../services/mail/domains/find-domain
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { Metadata } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
-import { bad, type ConditionState, conditionOf, unknown } from '../shared/conditions.ts'
+import { bad, type ConditionState, conditionOf, sentenceOf, unknown } from '../shared/conditions.ts'
 import { entitlementOf, withdrawnCondition } from '../shared/namespace-entitlement.ts'
 import { type OperatorContext, sibling } from '../shared/operator-context.ts'
 import type { Outcome } from '../shared/reconcile.ts'
@@ -34,7 +34,7 @@ export async function domainOf(
       condition: bad(
         'Accepted',
         'DependencyNotReady',
-        sentence('resource.domain_not_accepted', { name, reason: taken.message }),
+        sentence('resource.domain_not_accepted', { name, reason: sentenceOf(taken) }),
       ),
     }
   const record = await findDomainOfResource(context.mongo.db, spec.domainName, domain.metadata.uid)

@@ -16,7 +16,7 @@ import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { SMTPCredential } from '../../resources/smtp-credential.ts'
-import { bad, toSeconds } from '../shared/conditions.ts'
+import { bad, sentenceOf, toSeconds } from '../shared/conditions.ts'
 import { currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
 import { entitlementOf, withdrawnCondition, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
@@ -148,9 +148,7 @@ async function disableLost(
 
 /** The login keeps its name for the account that the namespace lost: once listed again, that account owns it again. */
 function nameKept(username: string, lost: Outcome): Outcome {
-  const [withdrawn] = lost.conditions
-  const reason = withdrawn?.sentence ?? withdrawn?.message ?? ''
-  const message = sentence('resource.login_name_kept', { reason, username })
+  const message = sentence('resource.login_name_kept', { reason: lost.conditions.map(sentenceOf), username })
   return { ...lost, conditions: [bad('Accepted', 'Conflict', message)] }
 }
 

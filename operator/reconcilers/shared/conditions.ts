@@ -33,6 +33,11 @@ export function unknown(type: string, reason: string, given: Sentence): Conditio
   return condition(type, 'Unknown', reason, given)
 }
 
+/** Why a condition is as it is. The status of another resource has only the English text. */
+export function sentenceOf({ message, sentence }: Pick<ConditionState, 'message' | 'sentence'>): Sentence {
+  return sentence ?? verbatim(message)
+}
+
 function condition(type: string, status: Condition['status'], reason: string, given: Sentence): ConditionState {
   return { type, status, reason, message: inEnglish(given), sentence: given }
 }

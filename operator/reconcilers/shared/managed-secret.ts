@@ -1,5 +1,6 @@
 /** Secrets that the operator writes: never over foreign ones; restored when deleted, reverted when changed. */
 import { isDeepStrictEqual } from 'node:util'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { KubeError } from '../../kube/client.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
@@ -80,7 +81,7 @@ export async function keepSecret(
 function reportedRefusal(error: unknown, name: string): unknown {
   const isRefusal = error instanceof KubeError && [400, 403, 413, 422].includes(error.status)
   if (!isRefusal) return error
-  const message = sentence('resource.secret_refused', { name, reason: error.message })
+  const message = sentence('resource.secret_refused', { name, reason: verbatim(error.message) })
   return new ReportedError(bad('SecretSynced', 'WriteRefused', message), error)
 }
 

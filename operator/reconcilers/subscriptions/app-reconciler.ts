@@ -17,7 +17,7 @@ import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 import { App } from '../../resources/app.ts'
 import type { Kind } from '../../resources/kind.ts'
-import { bad } from '../shared/conditions.ts'
+import { bad, sentenceOf } from '../shared/conditions.ts'
 import { currentOwner, isRecordedOwner, successor } from '../shared/duplicate-resources.ts'
 import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
 import { withdrawnEvent } from '../shared/namespace-entitlement.ts'
@@ -251,9 +251,7 @@ async function remove(
     await withdrawApp(subscriptions, managedBy(resource), appKey, retain ? 'Retain' : deletionPolicy)
     return { done: true }
   } catch (error) {
-    const [condition] = refusalOf(error).conditions
-    const reason = condition?.sentence ?? ''
-    const message = sentence('resource.app_in_use', { reason })
+    const message = sentence('resource.app_in_use', { reason: refusalOf(error).conditions.map(sentenceOf) })
     return {
       done: false,
       condition: bad('DeletionBlocked', 'ActiveSubscriptions', message),

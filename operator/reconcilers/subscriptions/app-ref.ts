@@ -7,7 +7,7 @@ import type { Withdrawal } from '../../../services/subscriptions/kubernetes/decl
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { App } from '../../resources/app.ts'
 import type { Metadata } from '../../resources/kind.ts'
-import { bad, conditionOf, unknown } from '../shared/conditions.ts'
+import { bad, conditionOf, sentenceOf, unknown } from '../shared/conditions.ts'
 import { OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { type OperatorContext, ownersOf, sibling } from '../shared/operator-context.ts'
 import type { Outcome } from '../shared/reconcile.ts'
@@ -31,7 +31,7 @@ export async function appKeyOf(
   const taken = conditionOf(app.status?.conditions, 'Accepted')
   if (taken?.status === 'False')
     return wait(
-      bad('Accepted', 'DependencyNotReady', sentence('resource.app_not_accepted', { name, reason: taken.message })),
+      bad('Accepted', 'DependencyNotReady', sentence('resource.app_not_accepted', { name, reason: sentenceOf(taken) })),
     )
   const record = await findAppByKey(subscriptions, app.spec.appKey)
   if (record?.managed_by?.uid !== app.metadata.uid)

@@ -1,4 +1,5 @@
 /** Reads replies of DNS servers as answers: found, missing or temporary. */
+import { verbatim } from '../../platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type Decoded, decodeData, negativeTtl, RCODES, TYPE, WireError } from './dns-message.ts'
 import type { Answer, LookupType } from './records/lookup.ts'
@@ -10,7 +11,7 @@ const MAX_ALIASES = 8
 /** The answer for a name; aliases are followed within the reply. A failure that is an answer already is returned. */
 export function toAnswer(reply: Decoded | Answer, name: string, type: LookupType): Answer {
   if ('kind' in reply) return reply
-  if (reply.rcode !== 0 && reply.rcode !== 3) return temporary(RCODES[reply.rcode] ?? `RCODE ${reply.rcode}`)
+  if (reply.rcode !== 0 && reply.rcode !== 3) return temporary(verbatim(RCODES[reply.rcode] ?? `RCODE ${reply.rcode}`))
   const owner = type === 'CNAME' ? name : aliasTarget(reply, name)
   const records = reply.answers.filter(record => record.name === owner && record.type === TYPE[type])
   const values = valuesOf(records, type)
@@ -32,7 +33,7 @@ export function aliasTarget(reply: Decoded, name: string): string {
 }
 
 /** An answer that is unknown for now. */
-export function temporary(reason: Sentence | string): Answer {
+export function temporary(reason: Sentence): Answer {
   return { kind: 'temporary', reason }
 }
 

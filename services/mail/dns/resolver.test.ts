@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { verbatim } from '../../platform/sentences/compose.ts'
 import {
   CLASS,
   decodeMessage,
@@ -228,9 +229,9 @@ test.each([
   [5, 'REFUSED'],
   [9, 'NOTAUTH'],
   [15, 'RCODE 15'],
-])('response code %i is reported as %s, never as "missing"', async (rcode, reason) => {
+])('response code %i is reported as %s, never as "missing"', async (rcode, code) => {
   const session = await resolverTo({ udp: query => [answer(query, [], 0x8480 | rcode)] })
-  expect(await session.lookup('example.com', 'TXT')).toEqual({ kind: 'temporary', reason })
+  expect(await session.lookup('example.com', 'TXT')).toEqual({ kind: 'temporary', reason: verbatim(code) })
 })
 
 test('a session ends at its deadline, however many questions are left', async () => {

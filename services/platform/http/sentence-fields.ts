@@ -3,8 +3,8 @@
  * a list of texts `xs` has the codes and parameters of its entries, in the same order, in `xs_codes`.
  */
 import { z } from 'zod'
-import { verbatim } from '../sentences/compose.ts'
-import { inEnglish, type Sentence, type StoredSentence } from '../sentences/sentence.ts'
+import { asSentence } from '../sentences/compose.ts'
+import { inEnglish, type StoredSentence } from '../sentences/sentence.ts'
 
 /** Schema of `x_code`. */
 export const sentenceCode = z.string().meta({
@@ -58,8 +58,7 @@ export function sentenceListFields(name: string, given: readonly StoredSentence[
   return { [name]: given.map(inEnglish), [`${name}_codes`]: given.map(codeOf) }
 }
 
-/** Text of an earlier release, which has no code, is a sentence of its own. */
 function codeOf(given: StoredSentence): { code: string; params: Record<string, unknown> } {
-  const { code, params }: Sentence = typeof given === 'string' ? verbatim(given) : given
+  const { code, params } = asSentence(given)
   return { code, params: { ...params } }
 }

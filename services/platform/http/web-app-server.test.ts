@@ -11,6 +11,7 @@ import { turnsDuring } from '../../../test/support/time/event-loop-turns.ts'
 import { type Log, silentLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { ProblemError } from '../problems.ts'
+import { verbatim } from '../sentences/compose.ts'
 import { inEnglish, type Sentence, sentence } from '../sentences/sentence.ts'
 import { endpoint } from './endpoint.ts'
 import { bind, createRouter, createWeb, factsOf, notFound } from './web-app.ts'
@@ -499,7 +500,7 @@ describe('an API with forms of its own', () => {
         refuseFields: ({ issues }, given) =>
           new ProblemError(
             'invalid_request',
-            sentence('detail.of_field', { field: String(issues.length), reason: JSON.stringify(given) }),
+            sentence('detail.of_field', { field: String(issues.length), reason: verbatim(JSON.stringify(given)) }),
           ),
         run: async (_, name, work) => {
           steps.push(`run ${name}`)

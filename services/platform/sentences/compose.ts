@@ -6,8 +6,15 @@ export function verbatim(text: string): Sentence {
   return sentence('text.verbatim', { text })
 }
 
+/** A sentence as it is, and text of an earlier release or from outside as a sentence of its own. */
+export function asSentence(given: StoredSentence): Sentence {
+  return typeof given === 'string' ? verbatim(given) : given
+}
+
 /** Several complete sentences as one. */
 export function joined([first, ...rest]: readonly [StoredSentence, ...StoredSentence[]]): Sentence {
-  const start = typeof first === 'string' ? verbatim(first) : first
-  return rest.reduce<Sentence>((before, next) => sentence('text.joined', { first: before, second: next }), start)
+  return rest.reduce<Sentence>(
+    (before, next) => sentence('text.joined', { first: before, second: next }),
+    asSentence(first),
+  )
 }

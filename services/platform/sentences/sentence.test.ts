@@ -46,6 +46,14 @@ test('every code is used by the service', async () => {
   expect(Object.keys(english).filter(code => !code.startsWith('problem.') && !isUsed(code))).toEqual([])
 })
 
+test('words in a sentence are sentences, so that no English fragment is in a Chinese text', () => {
+  // @ts-expect-error: a text of ours needs a code, and one from outside needs verbatim().
+  sentence('detail.form', { reason: 'its boundary is missing' })
+  expect(render(sentence('detail.form', { reason: sentence('detail.form_cut') }), chinese)).toBe(
+    '无法读取表单：缺少 boundary。',
+  )
+})
+
 describe('a sentence', () => {
   const catalogue = (texts: Record<string, string>, separator = ', ') => ({
     texts: { ...english, ...texts },

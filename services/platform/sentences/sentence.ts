@@ -12,8 +12,13 @@ type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}$
   ? Name | Placeholders<Rest>
   : never
 
+/** Placeholders for words in the language of the reader: text from outside has to be marked as `text.verbatim`. */
+type WordsOf = 'detail' | 'effect' | 'errors' | 'hint' | 'losses' | 'reason' | 'reasons' | 'results'
+
 /** The parameters that a code needs, none of which may be missing. */
-export type ParamsOf<Code extends SentenceCode> = Readonly<Record<Placeholders<English[Code]>, SentenceParam>>
+export type ParamsOf<Code extends SentenceCode> = {
+  readonly [Name in Placeholders<English[Code]>]: Name extends WordsOf ? Sentence | readonly Sentence[] : SentenceParam
+}
 
 /** Makes a sentence; the compiler requires a value for each placeholder of the English text and permits no other. */
 export function sentence<Code extends SentenceCode>(

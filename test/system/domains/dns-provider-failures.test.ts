@@ -363,7 +363,10 @@ describe('what only one vendor does', () => {
     banned.store.zone('zone.test').status = 'spam'
     expect((await publish(banned)).items.find(({ row }) => row === 'spf')).toMatchObject({
       status: 'failed',
-      message: { code: 'dns_provider.refused', params: { reason: expect.stringContaining('banned') } },
+      message: {
+        code: 'dns_provider.refused',
+        params: { reason: { code: 'text.verbatim', params: { text: expect.stringContaining('banned') } } },
+      },
     })
   })
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { inEnglish } from '../../../platform/sentences/sentence.ts'
+import { inEnglish, sentence } from '../../../platform/sentences/sentence.ts'
 import type { Answer } from '../../dns/records/lookup.ts'
 import { evaluateListing, evaluatePtr, listName, standingOf } from './sending-address.ts'
 
 const found = (...values: string[]): Answer => ({ kind: 'found', values, ttl: 60 })
 const missing: Answer = { kind: 'missing', reason: 'nxdomain' }
-const silent: Answer = { kind: 'temporary', reason: 'timeout' }
+const silent: Answer = { kind: 'temporary', reason: sentence('dns.timeout') }
 const IP = '192.0.2.10'
 const HOST = 'mail.example.com'
 

@@ -22,7 +22,7 @@ const rows = guidance(
 const row = (id: string) => rows.find(candidate => candidate.id === id) ?? expect.fail(`no row ${id}`)
 const found = (...values: string[]): Answer => ({ kind: 'found', values, ttl: 300 })
 const nothing: Answer = { kind: 'missing', reason: 'nxdomain' }
-const down: Answer = { kind: 'temporary', reason: 'SERVFAIL' }
+const down: Answer = { kind: 'temporary', reason: verbatim('SERVFAIL') }
 const views = (authoritative: Answer[], recursive: Answer[] = []): Views => ({
   authoritative: authoritative.map((answer, i) => ({ server: `ns${i + 1}`, answer })),
   recursive: recursive.map((answer, i) => ({ server: `resolver ${i + 1}`, answer })),

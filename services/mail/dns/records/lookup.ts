@@ -7,13 +7,13 @@ export type LookupType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'SOA' | 
 
 /**
  * One answer. Values are canonical: TXT joined, names without the last dot in lower case, MX as `10 mx.example.com`.
- * `temporary` covers SERVFAIL, REFUSED and timeouts: it never means that something is missing. Its reason is a sentence
- * or a response code of the protocol.
+ * `temporary` covers SERVFAIL, REFUSED and timeouts: it never means that something is missing. Its reason may be a
+ * response code of the protocol.
  */
 export type Answer =
   | { kind: 'found'; values: string[]; ttl: number }
   | { kind: 'missing'; reason: 'nxdomain' | 'nodata'; ttl?: number }
-  | { kind: 'temporary'; reason: Sentence | string }
+  | { kind: 'temporary'; reason: Sentence }
 
 /** Asks DNS. Never rejects. */
 export type Lookup = (name: string, type: LookupType) => Promise<Answer>

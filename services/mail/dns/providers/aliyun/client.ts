@@ -1,6 +1,7 @@
 /** The calls of Aliyun DNS (alidns 2015-01-09) that the provider uses: signed RPC calls. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { verbatim } from '../../../../platform/sentences/compose.ts'
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
@@ -161,7 +162,7 @@ function errorIn({ status, json }: JsonAnswer, action: string): DnsProviderError
       ...more,
       retryAfter: THROTTLED_WAIT,
     })
-  const reason = typeof json.Message === 'string' ? json.Message : sentence('dns_provider.status', { status })
+  const reason = typeof json.Message === 'string' ? verbatim(json.Message) : sentence('dns_provider.status', { status })
   return new DnsProviderError(
     'aliyun',
     kind,

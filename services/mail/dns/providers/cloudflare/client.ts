@@ -1,5 +1,6 @@
 /** The calls of the Cloudflare API v4 (https://developers.cloudflare.com/api) that the provider uses. */
 import { z } from 'zod'
+import { verbatim } from '../../../../platform/sentences/compose.ts'
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer, secondsToWait } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
@@ -173,7 +174,7 @@ function errorIn({ status, headers, json }: JsonAnswer, permission: string, now:
     const reason = sentence('dns_provider.cloudflare_wait', { seconds: retryAfter })
     return new DnsProviderError('cloudflare', kind, reason, { ...more, retryAfter })
   }
-  const reason = first?.message || sentence('dns_provider.status', { status })
+  const reason = first?.message ? verbatim(first.message) : sentence('dns_provider.status', { status })
   const refusal = sentence('dns_provider.refused', { provider: 'Cloudflare', reason, code })
   return new DnsProviderError('cloudflare', kind, refusal, more)
 }

@@ -1,5 +1,6 @@
 /** The calls of Tencent's DNSPod API 3.0 (2021-03-23) that the provider uses. Errors come with HTTP status 200. */
 import { z } from 'zod'
+import { verbatim } from '../../../../platform/sentences/compose.ts'
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
@@ -190,7 +191,7 @@ function errorIn({ status, json }: JsonAnswer, action: string): DnsProviderError
       ...more,
       retryAfter: THROTTLED_WAIT,
     })
-  const reason = refusal?.Message ?? sentence('dns_provider.status', { status })
+  const reason = refusal?.Message ? verbatim(refusal.Message) : sentence('dns_provider.status', { status })
   return new DnsProviderError(
     'dnspod',
     kind,

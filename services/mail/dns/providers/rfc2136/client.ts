@@ -148,7 +148,7 @@ function toProviderError(error: unknown, isWrite: boolean): DnsProviderError {
       'rfc2136',
       isCertain ? 'unavailable' : 'unknown_outcome',
       sentence('dns_provider.no_answer', {
-        reason: error instanceof TransportError ? error.sentence : error.message,
+        reason: error instanceof TransportError ? error.sentence : sentence('dns.answer_unreadable'),
       }),
     )
   }
