@@ -42,7 +42,12 @@ export function createDnsDeps({
 }: Omit<Foundation, 'probes'>): DnsDeps {
   const { unreadable, unnamed } = spfViolations(sendingHost(config))
   if (unreadable.length > 0)
-    throw new ConfigError(unreadable.map(term => `DEFAULT_SPF_MECHANISMS: "${term}" is no mechanism of SPF`))
+    throw new ConfigError(
+      unreadable.map(term => ({
+        setting: 'DEFAULT_SPF_MECHANISMS',
+        reason: sentence('field.spf_mechanism', { term }),
+      })),
+    )
   if (unnamed) log.warn({ host: config.MAIL_HOSTNAME }, 'MAIL_HOSTNAME is no public name: SPF records need SENDING_IP')
   return {
     db,

@@ -35,8 +35,8 @@ describe('defaults', () => {
   test('leave nothing but two settings to be made', () => {
     expect(() => readConfig({})).toThrow(ConfigError)
     expect(configErrorsOf({ MAIL_HOSTNAME: undefined, SESSION_SECRET: undefined })).toEqual([
-      'MAIL_HOSTNAME is missing',
-      'SESSION_SECRET is missing',
+      'MAIL_HOSTNAME: is required',
+      'SESSION_SECRET: is required',
     ])
   })
 
@@ -99,43 +99,70 @@ test.each<[string, object[]]>([
   ],
 ])('listens at %s', (value, expected) => expect(read({ SUBMISSION_LISTEN: value }).SUBMISSION_LISTEN).toEqual(expected))
 
+const LISTENER = 'is not [host:]port:mode with mode starttls or tls, as in 2525:starttls'
+const URL_FORM = 'must be a URL like https://example.com/path'
+const ADDRESSES = 'must be IPv4 or IPv6 addresses, separated by commas'
+const PROXIES = 'must be networks like 10.0.0.0/8, separated by commas, or the word private'
+const HOST_NAME = 'must be a host name like mail.example.com'
+const SECRET = 'must have at least 32 bytes; `openssl rand -base64 48` makes a good one'
+const TOKEN = 'must have at least 32 characters; `openssl rand -hex 32` makes a good one, and an empty value means none'
+
 test.each([
-  ['SUBMISSION_LISTEN', '65536:starttls'],
-  ['SUBMISSION_LISTEN', '25'],
-  ['SUBMISSION_LISTEN', '::1:25:tls'],
-  ['SUBMISSION_LISTEN', ':25:tls'],
-  ['APP_PORT', '65536'],
-  ['APP_PORT', '-1'],
-  ['APP_PORT', '80.5'],
-  ['DELIVERY_PORT', '0'],
-  ['SLOTS', '0'],
-  ['SLOTS', '4097'],
-  ['MAX_MESSAGE_BYTES', '1023'],
-  ['RETENTION_LOG_DAYS', '0'],
-  ['EXPIRING_SOON_DAYS', '31'],
-  ['SEND_REQUIRES_VERIFIED', 'yes'],
-  ['APP_BASE_URL', 'mail.example.com'],
-  ['APP_BASE_URL', 'ftp://mail.example.com'],
-  ['RELAY_URL', 'https://relay.example.com'],
-  ['BUSINESS_TZ', 'Shanghai'],
-  ['SENDING_IP', '010.0.0.1'],
-  ['SENDING_IP', '192.0.2.0/24'],
-  ['TRUSTED_PROXIES', '10.0.0.0/33'],
-  ['TRUSTED_PROXIES', 'public'],
-  ['MAIL_HOSTNAME', 'mail_host.example.com'],
-  ['MAIL_HOSTNAME', '-mail.example.com'],
-  ['MAIL_HOSTNAME', 'mail.example.com.'],
-  ['MAIL_HOSTNAME', `${'a'.repeat(250)}.com`],
-  ['SESSION_SECRET', 'x'.repeat(31)],
-  ['SESSION_SECRET_PREVIOUS', 'x'.repeat(31)],
-  ['API_TOKEN', 'x'.repeat(31)],
-  ['API_TOKEN', `${'x'.repeat(31)} `],
-  ['SUCCESS_CODE', '201'],
-  ['LOG_LEVEL', 'loud'],
-])('refuses %s=%s, and nothing else', (name, value) => {
-  const errors = configErrorsOf({ [name]: value })
-  expect(errors).toHaveLength(1)
-  expect(errors[0]).toMatch(new RegExp(`^${name}: `))
+  ['SUBMISSION_LISTEN', '65536:starttls', `"65536:starttls" ${LISTENER}`],
+  ['SUBMISSION_LISTEN', '25', `"25" ${LISTENER}`],
+  ['SUBMISSION_LISTEN', '::1:25:tls', `"::1:25:tls" ${LISTENER}`],
+  ['SUBMISSION_LISTEN', ':25:tls', `":25:tls" ${LISTENER}`],
+  ['APP_PORT', '65536', 'must be at most 65535'],
+  ['APP_PORT', '-1', 'must be at least 0'],
+  ['APP_PORT', '80.5', 'must be an integer'],
+  ['APP_PORT', 'http', 'must be a number'],
+  ['DELIVERY_PORT', '0', 'must be at least 1'],
+  ['SLOTS', '0', 'must be at least 1'],
+  ['SLOTS', '4097', 'must be at most 4096'],
+  ['MAX_MESSAGE_BYTES', '1023', 'must be at least 1024'],
+  ['RETENTION_LOG_DAYS', '0', 'must be at least 1'],
+  ['EXPIRING_SOON_DAYS', '31', 'must be at most 30'],
+  ['SEND_REQUESTS_PER_SECOND', 'fast', 'must be a number'],
+  ['SEND_REQUIRES_VERIFIED', 'yes', 'must be true or false'],
+  ['DELIVERY_MODE', 'pigeon', 'must be one of: direct, relay, capture'],
+  ['APP_BASE_URL', 'mail.example.com', URL_FORM],
+  ['APP_BASE_URL', 'ftp://mail.example.com', URL_FORM],
+  ['CLOUDFLARE_API_URL', 'cloudflare', URL_FORM],
+  [
+    'RELAY_URL',
+    'https://relay.example.com',
+    'must be a URL like smtp://user:password@relay.example.com:587 or smtps://relay.example.com',
+  ],
+  ['BUSINESS_TZ', 'Shanghai', 'must be an IANA time zone like Asia/Shanghai'],
+  ['SENDING_IP', '010.0.0.1', ADDRESSES],
+  ['SENDING_IP', '192.0.2.0/24', ADDRESSES],
+  ['TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
+  ['TRUSTED_PROXIES', 'public', PROXIES],
+  ['SUBMISSION_PROXY_FROM', 'private', 'must be networks like 10.0.0.0/8, separated by commas'],
+  ['MAIL_HOSTNAME', 'mail_host.example.com', HOST_NAME],
+  ['MAIL_HOSTNAME', '-mail.example.com', HOST_NAME],
+  ['MAIL_HOSTNAME', 'mail.example.com.', HOST_NAME],
+  ['MAIL_HOSTNAME', `${'a'.repeat(250)}.com`, HOST_NAME],
+  ['MAIL_HOSTNAME', ' ', 'is required'],
+  ['SESSION_SECRET', 'x'.repeat(31), SECRET],
+  ['SESSION_SECRET_PREVIOUS', 'x'.repeat(31), SECRET],
+  ['API_TOKEN', 'x'.repeat(31), TOKEN],
+  ['API_TOKEN', `${'x'.repeat(31)} `, TOKEN],
+  ['SUCCESS_CODE', '201', 'must be one of: 0, 200'],
+  ['LOG_LEVEL', 'loud', 'must be one of: trace, debug, info, warn, error, fatal, silent'],
+  ['ADMIN_PASSWORD', 'change-me-admin-password', 'still has the value of the template (.env.example); choose your own'],
+])('refuses %s=%s and says what is expected', (name, value, reason) => {
+  expect(configErrorsOf({ [name]: value })).toEqual([`${name}: ${reason}`])
+})
+
+test('reports an error of each setting, in the order of the documentation', () => {
+  const wrong = { LOG_LEVEL: 'loud', SUBMISSION_LISTEN: '25 2525:starttls 26', SLOTS: 'many' }
+  expect(configErrorsOf(wrong)).toEqual([
+    `SUBMISSION_LISTEN: "25" ${LISTENER}`,
+    `SUBMISSION_LISTEN: "26" ${LISTENER}`,
+    'SLOTS: must be a number',
+    'LOG_LEVEL: must be one of: trace, debug, info, warn, error, fatal, silent',
+  ])
 })
 
 test('a secret counts by its bytes, and blanks around it do not count', () => {
@@ -144,8 +171,18 @@ test('a secret counts by its bytes, and blanks around it do not count', () => {
 })
 
 test.each<[string, Record<string, string>, string[]]>([
-  ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is needed with DELIVERY_MODE=relay']],
+  ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is required with DELIVERY_MODE=relay']],
   ['a relay with it', { DELIVERY_MODE: 'relay', RELAY_URL: 'smtps://u:p@relay.example.com:465' }, []],
+  [
+    'a certificate without its key',
+    { SUBMISSION_TLS_CERT: '/tls.crt' },
+    ['SUBMISSION_TLS_KEY: is required with SUBMISSION_TLS_CERT'],
+  ],
+  [
+    'a key without its certificate',
+    { SUBMISSION_TLS_KEY: '/tls.key' },
+    ['SUBMISSION_TLS_CERT: is required with SUBMISSION_TLS_KEY'],
+  ],
   ['a certificate and its key', { SUBMISSION_TLS_CERT: '/tls.crt', SUBMISSION_TLS_KEY: '/tls.key' }, []],
 ])('%s', (_, env, errors) => expect(configErrorsOf(env)).toEqual(errors))
 

@@ -4,13 +4,17 @@
  */
 import { z } from 'zod'
 import { canonicalAddress, isAddress, isNetwork, PRIVATE } from '../network/ip-networks.ts'
+import { reason, reasonOfIssue } from '../sentences/issue-reason.ts'
+import { inEnglish, type Sentence, sentence } from '../sentences/sentence.ts'
 
 const text = z.string().trim()
 const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
 const port = z.coerce.number().int().min(1).max(65_535)
 /** 0 lets the system choose: for tests and for several instances on one machine. */
 const listenPort = z.coerce.number().int().min(0).max(65_535)
-const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1')
+const flag = z
+  .enum(['true', 'false', '1', '0'], reason('field.type_boolean'))
+  .transform(value => value === 'true' || value === '1')
 const url = z.url({ protocol: /^https?$/ }).transform(value => value.replace(/\/+$/, ''))
 /** True for a blank setting as well: templates and compose files leave such values. */
 export const isUnset = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '')
@@ -21,21 +25,15 @@ const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
 
 const addresses = list
   .refine(values => values.every(isAddress), {
-    error: 'must be IPv4 or IPv6 addresses, separated by commas',
+    error: reason('field.addresses'),
     abort: true,
   })
   .transform(values => [...new Set(values.map(canonicalAddress))])
-const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
+const networks = list.refine(values => values.every(isNetwork), reason('field.networks'))
 const proxies = list
   .transform(entries => entries.map(entry => (entry.toLowerCase() === PRIVATE ? PRIVATE : entry)))
-  .refine(
-    values => values.every(value => value === PRIVATE || isNetwork(value)),
-    'must be networks like 10.0.0.0/8, separated by commas, or the word private',
-  )
-const secret = text.refine(
-  value => Buffer.byteLength(value) >= 32,
-  'must have at least 32 bytes; `openssl rand -base64 48` makes a good one',
-)
+  .refine(values => values.every(value => value === PRIVATE || isNetwork(value)), reason('field.networks_or_private'))
+const secret = text.refine(value => Buffer.byteLength(value) >= 32, reason('field.secret'))
 
 /** What the SMTP process binds: `[host:]port:mode`. */
 export interface ListenAddress {
@@ -49,10 +47,7 @@ const listeners = list.transform((entries, context): ListenAddress[] =>
     const match = /^(?:(?<host>\[[0-9a-f:.]+\]|[^:]+):)?(?<port>\d{1,5}):(?<mode>starttls|tls)$/i.exec(entry)
     const number = Number(match?.groups?.port)
     if (!match?.groups || number > 65_535) {
-      context.addIssue({
-        code: 'custom',
-        message: `"${entry}" is not [host:]port:mode with mode starttls or tls, as in 2525:starttls`,
-      })
+      context.addIssue({ code: 'custom', message: reason('field.listener'), params: { entry } })
       return { host: undefined, port: 0, mode: 'starttls' }
     }
     return {
@@ -81,10 +76,7 @@ const shape = {
   ),
   MAIL_HOSTNAME: text
     .toLowerCase()
-    .regex(
-      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
-      'must be a host name like mail.example.com',
-    )
+    .regex(/^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/, reason('field.host_name'))
     .describe(
       'HELO name and mail host name; the sending host in DNS guidance. `npm start` uses localhost.localdomain.',
     ),
@@ -124,9 +116,7 @@ const shape = {
     "The Received header shows recipients the address and the name of who submitted a message; the process's log always does.",
   ),
   SEND_REQUIRES_VERIFIED: withDefault(flag, 'true').describe('An unverified domain cannot send.'),
-  API_TOKEN: optional(
-    text.min(32, 'must have at least 32 characters; `openssl rand -hex 32` makes a good one, and empty means none'),
-  ).describe(
+  API_TOKEN: optional(text.min(32, reason('field.long_token'))).describe(
     'Legacy send token of at least 32 characters; acts for the first admin on POST /api/send and POST /api/v1/emails only.',
   ),
   ADMIN_USERNAME: optional(text).describe('First admin; creates the account when it is missing.'),
@@ -143,7 +133,7 @@ const shape = {
   DELIVERY_MODE: withDefault(z.enum(['direct', 'relay', 'capture']), 'direct').describe(
     '`direct` (by MX), `relay` (all to RELAY_URL) or `capture` (into the built-in inbox). `npm start` uses capture.',
   ),
-  RELAY_URL: optional(z.url({ protocol: /^smtps?$/ })).describe(
+  RELAY_URL: optional(z.url({ protocol: /^smtps?$/, error: reason('field.relay_url') })).describe(
     'Smart host for DELIVERY_MODE=relay: smtp://user:password@host:port or smtps://….',
   ),
   DELIVERY_PORT: withDefault(port, '25').describe('Port of the receiving servers.'),
@@ -197,10 +187,9 @@ const shape = {
   DNSPOD_ENDPOINT: withDefault(url, 'https://dnspod.tencentcloudapi.com').describe(
     'Endpoint of Tencent DNSPod; also the international site.',
   ),
-  BUSINESS_TZ: withDefault(
-    text.refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai'),
-    'Asia/Shanghai',
-  ).describe('Time zone of dates and days in the Subscription Administration API.'),
+  BUSINESS_TZ: withDefault(text.refine(isTimeZone, reason('field.time_zone')), 'Asia/Shanghai').describe(
+    'Time zone of dates and days in the Subscription Administration API.',
+  ),
   EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
     'A timed subscription that ends within so many days is "expiring soon".',
   ),
@@ -245,13 +234,16 @@ const shape = {
 } as const
 
 const schema = z.object(shape).superRefine((config, context) => {
-  const error = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-  if (config.DELIVERY_MODE === 'relay' && !config.RELAY_URL) error('RELAY_URL', 'is needed with DELIVERY_MODE=relay')
-  if (Boolean(config.SUBMISSION_TLS_CERT) !== Boolean(config.SUBMISSION_TLS_KEY))
-    error('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are set together or not at all')
+  const error = (setting: string, message: string, params = {}) =>
+    context.addIssue({ code: 'custom', path: [setting], message, params })
+  const requireWith = (setting: keyof typeof config, other: string) => {
+    if (!config[setting]) error(setting, reason('field.required_with'), { setting: other })
+  }
+  if (config.DELIVERY_MODE === 'relay') requireWith('RELAY_URL', 'DELIVERY_MODE=relay')
+  if (config.SUBMISSION_TLS_CERT) requireWith('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT')
+  if (config.SUBMISSION_TLS_KEY) requireWith('SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY')
   for (const [name, value] of Object.entries(TEMPLATE_VALUES)) {
-    if ((config as Record<string, unknown>)[name] === value)
-      error(name, 'still has the value of the template (.env.example); choose your own')
+    if ((config as Record<string, unknown>)[name] === value) error(name, reason('field.template_value'))
   }
 })
 
@@ -273,10 +265,19 @@ export interface SettingDescription {
   meaning: string
 }
 
-/** All errors of the environment; an entry point prints it and exits with 78 (EX_CONFIG of sysexits.h). */
+/** Why one setting cannot be used. */
+interface SettingError {
+  setting: string
+  reason: Sentence
+}
+
+/** All errors of the environment, in English; an entry point prints it and exits with 78 (EX_CONFIG of sysexits.h). */
 export class ConfigError extends Error {
   readonly errors: readonly string[]
-  constructor(errors: readonly string[]) {
+  constructor(given: readonly SettingError[]) {
+    const errors = given.map(({ setting, reason: why }) =>
+      inEnglish(sentence('detail.of_field', { field: setting, reason: why })),
+    )
     super(
       `The configuration has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}:\n${errors.map(error => `  - ${error}`).join('\n')}`,
     )
@@ -285,16 +286,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** Parses the environment. Throws {@link ConfigError} with every error; values are never repeated in the message. */
+/** Parses the environment. Throws {@link ConfigError} with every error; secrets are never repeated in the message. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const result = schema.safeParse(env)
   if (result.success) return result.data
   throw new ConfigError(
     result.error.issues.map(issue => {
-      const name = String(issue.path[0] ?? '')
-      return env[name] === undefined && issue.code === 'invalid_type'
-        ? `${name} is missing`
-        : `${name}: ${issue.message}`
+      const setting = String(issue.path[0])
+      return { setting, reason: reasonOfIssue(issue, isUnset(env[setting])) }
     }),
   )
 }

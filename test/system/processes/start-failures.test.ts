@@ -57,18 +57,18 @@ afterAll(async () => {
 })
 
 test.each([
-  ['no secret', { SESSION_SECRET: undefined }, ['SESSION_SECRET is missing']],
+  ['no secret', { SESSION_SECRET: undefined }, ['SESSION_SECRET: is required']],
   ['a short secret', { SESSION_SECRET: 'short' }, ['SESSION_SECRET: must have at least 32 bytes']],
   ['a short token', { API_TOKEN: 'x'.repeat(31) }, ['API_TOKEN: must have at least 32 characters']],
-  ['no host name', { MAIL_HOSTNAME: undefined }, ['MAIL_HOSTNAME is missing']],
+  ['no host name', { MAIL_HOSTNAME: undefined }, ['MAIL_HOSTNAME: is required']],
   [
     'the values of the template',
     template,
     Object.keys(template).map(name => `${name}: still has the value of the template`),
   ],
-  ['a word for a number', { SLOTS: 'many' }, ['SLOTS: ']],
-  ['an unknown mode', { DELIVERY_MODE: 'pigeon' }, ['DELIVERY_MODE: ']],
-  ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is needed with DELIVERY_MODE=relay']],
+  ['a word for a number', { SLOTS: 'many' }, ['SLOTS: must be a number']],
+  ['an unknown mode', { DELIVERY_MODE: 'pigeon' }, ['DELIVERY_MODE: must be one of: direct, relay, capture']],
+  ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is required with DELIVERY_MODE=relay']],
   [
     'invalid networks',
     { SUBMISSION_PROXY_FROM: 'the balancer', TRUSTED_PROXIES: '10.0.0.0/99' },
@@ -77,9 +77,16 @@ test.each([
   [
     'invalid SPF mechanisms',
     { DEFAULT_SPF_MECHANISMS: 'include:_spf.example.net include:_spf,-all' },
-    ['DEFAULT_SPF_MECHANISMS: "include:_spf" is no mechanism', 'DEFAULT_SPF_MECHANISMS: "-all" is no mechanism'],
+    [
+      'DEFAULT_SPF_MECHANISMS: "include:_spf" is not an SPF mechanism',
+      'DEFAULT_SPF_MECHANISMS: "-all" is not an SPF mechanism',
+    ],
   ],
-  ['half a certificate', { SUBMISSION_TLS_CERT: '/tls/tls.crt' }, ['SUBMISSION_TLS_KEY: ']],
+  [
+    'half a certificate',
+    { SUBMISSION_TLS_CERT: '/tls/tls.crt' },
+    ['SUBMISSION_TLS_KEY: is required with SUBMISSION_TLS_CERT'],
+  ],
   ['an invalid listener', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
 ])('%s: exits with 78 and names each error without its value', async (_, env: Environment, messages) => {
   expect(messages.length).toBeGreaterThan(0)

@@ -104,6 +104,19 @@ export const fields = {
   'field.tls_required': 'must begin with https://; the setting WEBHOOK_ALLOW_PRIVATE=true allows http',
   'field.url_login': 'must not contain a user name or password',
   'field.private_address': 'is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
+  // Settings
+  'field.required_with': 'is required with {setting}',
+  'field.addresses': 'must be IPv4 or IPv6 addresses, separated by commas',
+  'field.networks': 'must be networks like 10.0.0.0/8, separated by commas',
+  'field.networks_or_private': 'must be networks like 10.0.0.0/8, separated by commas, or the word private',
+  'field.secret': 'must have at least 32 bytes; `openssl rand -base64 48` makes a good one',
+  'field.long_token':
+    'must have at least 32 characters; `openssl rand -hex 32` makes a good one, and an empty value means none',
+  'field.listener': '"{entry}" is not [host:]port:mode with mode starttls or tls, as in 2525:starttls',
+  'field.host_name': 'must be a host name like mail.example.com',
+  'field.relay_url': 'must be a URL like smtp://user:password@relay.example.com:587 or smtps://relay.example.com',
+  'field.spf_mechanism': '"{term}" is not an SPF mechanism like include:_spf.example.net',
+  'field.template_value': 'still has the value of the template (.env.example); choose your own',
   // Domains and their DNS
   'field.invalid_domain': '{reason}',
   'field.invalid_key': '{reason}',

@@ -103,6 +103,18 @@ export const fields: Readonly<Record<keyof typeof english, string>> = {
   'field.tls_required': '必须以 https:// 开头；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行 http',
   'field.url_login': '不能包含用户名或密码',
   'field.private_address': '不是公网地址；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行',
+  // Settings
+  'field.required_with': '设置 {setting} 时必须设置',
+  'field.addresses': '必须是以逗号分隔的 IPv4 或 IPv6 地址',
+  'field.networks': '必须是以逗号分隔的网络，形如 10.0.0.0/8',
+  'field.networks_or_private': '必须是以逗号分隔的网络，形如 10.0.0.0/8，或单词 private',
+  'field.secret': '至少 32 字节，可用 `openssl rand -base64 48` 生成',
+  'field.long_token': '至少 32 个字符，可用 `openssl rand -hex 32` 生成；留空表示不使用',
+  'field.listener': '“{entry}”不是 [host:]port:mode，mode 为 starttls 或 tls，例如 2525:starttls',
+  'field.host_name': '必须是形如 mail.example.com 的主机名',
+  'field.relay_url': '必须是形如 smtp://user:password@relay.example.com:587 或 smtps://relay.example.com 的网址',
+  'field.spf_mechanism': '“{term}”不是形如 include:_spf.example.net 的 SPF 机制',
+  'field.template_value': '仍是模板（.env.example）中的值，请自行设置',
   // Domains and their DNS
   'field.invalid_domain': '{reason}',
   'field.invalid_key': '{reason}',
