@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
 import * as field from './fields.ts'
-import { type DocumentOf, defineModel, insertUnique, modelOf } from './models.ts'
+import { type DocumentOf, defineModel, insertUnique, type Model, modelOf } from './models.ts'
 import { collectionOf } from './mongo.ts'
 
 const THINGS = defineModel('things', {
@@ -78,6 +78,7 @@ test.each<[string, object]>([
   for (const operation of [
     model.findOne(filter).lean(),
     model.find(filter).lean(),
+    model.findAndCount(filter, null, { sort: { _id: 1 }, limit: 1 }),
     model.exists(filter),
     model.countDocuments(filter),
     model.distinct('name', filter),
@@ -100,6 +101,12 @@ test('the type of a filter allows no undefined', async () => {
   await expect(model.findOne({ token: undefined })).rejects.toThrow('token is undefined')
   await expect(model.findById(nothing)).rejects.toThrow('_id is undefined')
   await expect(model.findByIdAndUpdate(nothing, { name: 'changed' })).rejects.toThrow('_id is undefined')
+})
+
+test('the type of a model lacks the operations that would take such a filter', () => {
+  expectTypeOf<Model<Thing>>().toHaveProperty('updateMany')
+  expectTypeOf<Model<Thing>>().not.toHaveProperty('aggregate')
+  expectTypeOf<Model<Thing>>().not.toHaveProperty('bulkWrite')
 })
 
 test('an update returns the document as it is then', async () => {

@@ -2,11 +2,14 @@
  * Mongoose models of the control plane (ADR 3): a schema has the fields of a document, and the type of the document is
  * inferred from it. Hot collections are declared with `defineCollection` and use the driver.
  */
-import mongoose, { type Model, type Query, type QueryFilter, type Schema } from 'mongoose'
+import mongoose, { type Model as MongooseModel, type Query, type QueryFilter, type Schema } from 'mongoose'
 import { type Fields, part } from './fields.ts'
 import { type CollectionDefinition, type Db, type IndexDefinition, isDuplicateKey, type Session } from './mongo.ts'
 
-export type { Db, Model, QueryFilter, Session }
+export type { Db, QueryFilter, Session }
+
+/** A model without the operations that do not reject undefined values in their filters. */
+export type Model<T> = Omit<MongooseModel<T>, 'aggregate' | 'bulkWrite'>
 
 /** A collection with its schema. Its indexes are those of the schema. */
 export interface ModelDefinition<T extends object> extends CollectionDefinition<T> {
@@ -41,7 +44,7 @@ export function defineModel<const D extends object>(name: string, fields: D): Mo
 export function modelOf<T extends object>(db: Db, { name, schema }: ModelDefinition<T>): Model<T> {
   const connection = mongoose.connections.find(open => open.db === db)
   if (!connection) throw new Error('a model needs a database that connectMongo opened')
-  return connection.models[name] ?? connection.model<T>(name, schema, name)
+  return (connection.models[name] as Model<T> | undefined) ?? connection.model<T>(name, schema, name)
 }
 
 /** Puts `after` in the place of the version before it, by the number in `counter`; false when another process changed it. */
