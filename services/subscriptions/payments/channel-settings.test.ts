@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { certify, pemOf } from '../../../test/support/subscriptions/certificate-chain.ts'
 import { fakeAlipay, fakeWechat } from '../../../test/support/subscriptions/payment-notices.ts'
-import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { interrupted, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import type { ProblemError } from '../../platform/problems.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
@@ -132,14 +132,8 @@ describe('two administrators in the same moment', () => {
   test('each changes only the given fields', async () => {
     const { context, save, loaded } = await shop()
     await save(WECHAT)
-    const { collection } = context.collections.channels
-    const read = collection.findOne.bind(collection)
-    vi.spyOn(collection, 'findOne').mockImplementationOnce(async (...given) => {
-      const seen = await read(...given)
-      await save({ mchid: '1901' })
-      return seen
-    })
-    await save({ serial: 'S2' })
+    const other = () => save({ mchid: '1901' })
+    await save({ serial: 'S2' }, interrupted(context, 'channels', other))
     expect(await loaded()).toEqual({ ...WECHAT, mchid: '1901', serial: 'S2' })
   })
 

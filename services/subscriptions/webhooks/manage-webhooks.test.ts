@@ -1,7 +1,11 @@
-import { describe, expect, test, vi } from 'vitest'
-import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  codeOf,
+  interrupted,
+  openSubscriptionsModule,
+} from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
-import { type Subscriptions, systemActor } from '../context.ts'
+import { systemActor } from '../context.ts'
 import { webhookStore } from '../events/store/webhooks.ts'
 import { createWebhook, deleteWebhook, updateWebhook, type WebhookSpec } from './manage-webhooks.ts'
 
@@ -23,18 +27,6 @@ async function hooked() {
 const eventOf = ({ action, changes }: { action: string; changes: object }) =>
   `${action} ${Object.keys(changes).toSorted()}`
 
-/** The same half, in which something happens right after the next look at a webhook. */
-function interrupted(context: Subscriptions, between: () => Promise<unknown>): Subscriptions {
-  const { collection } = context.collections.webhooks
-  const read = collection.findOne.bind(collection)
-  vi.spyOn(collection, 'findOne').mockImplementationOnce(async (...given) => {
-    const seen = await read(...given)
-    await between()
-    return seen
-  })
-  return context
-}
-
 describe('two changes in the same moment', () => {
   test.each<[string, Partial<WebhookSpec>, Partial<WebhookSpec>]>([
     ['the address and the switch', { url: 'https://example.com/new' }, { enabled: false }],
@@ -44,7 +36,7 @@ describe('two changes in the same moment', () => {
     const { context, webhook, change } = await hooked()
     const after = await change(
       late,
-      interrupted(context, () => change(early)),
+      interrupted(context, 'webhooks', () => change(early)),
     )
     const [stored] = await listWebhooks(webhookStore(context.collections), 'shop')
     expect(stored).toEqual({ ...webhook, ...early, ...late, updated_at: context.clock.now() })
@@ -55,7 +47,7 @@ describe('two changes in the same moment', () => {
     const { context, change, log } = await hooked()
     await change(
       { events: [] },
-      interrupted(context, () => change({ enabled: false })),
+      interrupted(context, 'webhooks', () => change({ enabled: false })),
     )
     expect(await log()).toEqual([
       'webhook.create enabled,events,url',
@@ -76,7 +68,7 @@ describe('two changes in the same moment', () => {
 describe('a webhook that is removed', () => {
   test('while it is changed stays removed', async () => {
     const { context, change, remove, log } = await hooked()
-    const late = change({ enabled: false }, interrupted(context, remove))
+    const late = change({ enabled: false }, interrupted(context, 'webhooks', remove))
     expect(await codeOf(late)).toBe('record_not_found')
     expect(await listWebhooks(webhookStore(context.collections), 'shop')).toEqual([])
     expect(await log()).toEqual(['webhook.create enabled,events,url', 'webhook.delete enabled,events,url'])
@@ -84,7 +76,7 @@ describe('a webhook that is removed', () => {
 
   test('by two in the same moment is removed once', async () => {
     const { context, remove, log } = await hooked()
-    const outcomes = await Promise.all([codeOf(remove()), codeOf(remove(interrupted(context, remove)))])
+    const outcomes = await Promise.all([codeOf(remove()), codeOf(remove(interrupted(context, 'webhooks', remove)))])
     expect(outcomes.toSorted()).toContain('record_not_found')
     expect((await log()).filter(event => event.startsWith('webhook.delete'))).toHaveLength(1)
   })

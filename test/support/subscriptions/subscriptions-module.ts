@@ -1,5 +1,7 @@
 /** The subscriptions module with its own database, without HTTP: for tests of single use cases and of the store. */
+import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
+import type { Model } from '../../../services/platform/database/models.ts'
 import { ensureIndexes } from '../../../services/platform/database/mongo.ts'
 import type { Foundation } from '../../../services/platform/process/run.ts'
 import { type CreatedApp, createApp } from '../../../services/subscriptions/catalogue/manage-apps.ts'
@@ -73,6 +75,24 @@ export async function openSubscriptionsModule(
       return found
     },
   }
+}
+
+/** The same use cases, in which something happens once: right after a document of this model was read. */
+export function interrupted(
+  context: Subscriptions,
+  name: 'channels' | 'webhooks',
+  between: () => Promise<unknown>,
+): Subscriptions {
+  const { schema: known, db, collection } = context.collections[name] as Model<object>
+  const schema = known.clone()
+  let isDone = false
+  schema.post('findOne', async () => {
+    if (isDone) return
+    isDone = true
+    await between()
+  })
+  const model = db.model(`${name}-${randomUUID()}`, schema, collection.name)
+  return { ...context, collections: { ...context.collections, [name]: model } }
 }
 
 /** The result of a request: the code of its error, else `done(result)`. */
