@@ -11,7 +11,7 @@ import type { DomainDoc } from '../../../services/mail/domains/store/domain-mode
 import { dnsChecks, domains } from '../../../services/mail/domains/store/domain-model.ts'
 import { findDomainById, insertDomain, updateDomain } from '../../../services/mail/domains/store/domains.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
-import { ensureIndexes } from '../../../services/platform/database/mongo.ts'
+import { ensureIndexes, type Mongo } from '../../../services/platform/database/mongo.ts'
 import type { Log } from '../../../services/platform/observability/log.ts'
 import { freshDatabase } from '../database/test-database.ts'
 import { testFoundation } from '../processes/test-foundation.ts'
@@ -47,12 +47,15 @@ export interface DnsTestEnvironment {
   stop(): Promise<void>
 }
 
-/** Starts Knot with the zones and those of the sending host, a recursor and a database. */
-export async function startDnsTestEnvironment(zones: readonly ServedZone[]): Promise<DnsTestEnvironment> {
+/** Starts Knot with the zones and those of the sending host, a recursor and a database; `open` connects to another one. */
+export async function startDnsTestEnvironment(
+  zones: readonly ServedZone[],
+  open: () => Promise<Mongo> = freshDatabase,
+): Promise<DnsTestEnvironment> {
   const all = [...zones, ...HOST_ZONES]
   const server = await startDnsServer('knot', all)
   const recursor = await startRecursor(all.map(({ name }) => ({ name, port: server.port })))
-  const mongo = await freshDatabase()
+  const mongo = await open()
   await ensureIndexes(mongo.db, [domains, dnsAccounts, dnsBudgets, dnsChecks])
   const clock = testClock()
   const logged: string[] = []

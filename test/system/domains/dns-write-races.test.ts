@@ -1,5 +1,5 @@
 /** Parallel writers at one domain, and processes that stop half way: no change is lost, and no record is left over. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type DnsDeps, openCredentials, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
 import type { DnsSession } from '../../../services/mail/dns/dns-session.ts'
 import { type Batch, type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
@@ -27,9 +27,11 @@ import { type DomainDoc, domains } from '../../../services/mail/domains/store/do
 import { findDomainById, updateDomain } from '../../../services/mail/domains/store/domains.ts'
 import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
 import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
-import { modelOf } from '../../../services/platform/database/models.ts'
+import { connectMongo } from '../../../services/platform/database/mongo.ts'
+import { silentLog } from '../../../services/platform/observability/log.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { inEnglish } from '../../../services/platform/sentences/sentence.ts'
+import { startTestMongod, type TestMongod } from '../../support/database/test-mongod.ts'
 import { type DnsTestEnvironment, startDnsTestEnvironment } from '../../support/dns/dns-test-environment.ts'
 
 const NAMES = [
@@ -50,13 +52,19 @@ const NAMES = [
   'sealed',
   'expired',
 ]
+let mongod: TestMongod
 let environment: DnsTestEnvironment
 beforeAll(async () => {
+  mongod = await startTestMongod({ enableTestCommands: '1' })
   environment = await startDnsTestEnvironment(
     NAMES.map(name => ({ name: `${name}.test`, lines: ['@ IN TXT "v=spf1 mx -all"', '@ IN MX 10 mx'] })),
+    () => connectMongo(mongod.uri, silentLog, { dbName: 'races' }),
   )
 })
-afterAll(() => environment?.stop())
+afterAll(async () => {
+  await environment?.stop()
+  await mongod?.stop()
+})
 
 async function bound(name: string, change: Partial<DomainDoc> = {}): Promise<DomainDoc> {
   const account = await environment.account(`usr_${name}`)
@@ -115,13 +123,18 @@ function withProvider(change: (provider: DnsProvider) => Partial<DnsProvider>): 
   }
 }
 
-/** Makes one operation of a model fail until the test ends, or the result is restored. */
-function failing({ collection }: { collection: object }, method: string) {
-  const operations = collection as Record<string, () => Promise<unknown>>
-  const spy = vi.spyOn(operations, method).mockRejectedValue(new Error('the process ended'))
-  onTestFinished(() => spy.mockRestore())
-  return spy
+/** Makes a command on a collection fail (fail point of the server) until the result is called or the test ends. */
+async function failing({ name }: { name: string }, command: 'delete' | 'findAndModify' | 'update') {
+  const { db } = environment.deps
+  const data = { failCommands: [command], namespace: `${db.databaseName}.${name}`, errorCode: 8000 }
+  const set = (mode: string) => db.admin().command({ configureFailPoint: 'failCommand', mode, data })
+  const restore = () => set('off')
+  onTestFinished(async () => void (await restore()))
+  await set('alwaysOn')
+  return restore
 }
+
+const REFUSED = "Failing command via 'failCommand' failpoint"
 
 describe('a status that changes while DNS is looked at stays', () => {
   test('an admin verifies it', async () => {
@@ -310,13 +323,13 @@ describe('an account that is forgotten', () => {
       dns_account_id: account._id,
       dns: { manage: true },
     })
-    for (const [model, method] of [
-      [modelOf(environment.deps.db, domains), 'updateMany'],
-      [modelOf(environment.deps.db, dnsAccounts), 'deleteOne'],
+    for (const [collection, command] of [
+      [domains, 'update'],
+      [dnsAccounts, 'delete'],
     ] as const) {
-      const failure = failing(model, method)
-      await expect(deleteDnsAccount(environment.deps.db, 'usr_forget', account._id)).rejects.toThrow('ended')
-      failure.mockRestore()
+      const restore = await failing(collection, command)
+      await expect(deleteDnsAccount(environment.deps.db, 'usr_forget', account._id)).rejects.toThrow(REFUSED)
+      await restore()
       expect(await findDnsAccount(environment.deps.db, 'usr_forget', account._id)).toBeDefined()
     }
     expect(await deleteDnsAccount(environment.deps.db, 'usr_forget', account._id)).toBe(true)
@@ -407,7 +420,7 @@ test('a plan is applied only as it was shown, also when the zone changes before 
 })
 
 test('a database that refuses every claim ends the run instead of being queried forever', async () => {
-  failing(modelOf(environment.deps.db, domains), 'findOneAndUpdate')
+  await failing(domains, 'findAndModify')
   const run = { signal: new AbortController().signal, touch: async () => undefined }
-  await expect(checkDueDomains(environment.deps, run)).rejects.toThrow('ended')
+  await expect(checkDueDomains(environment.deps, run)).rejects.toThrow(REFUSED)
 })
