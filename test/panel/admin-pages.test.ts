@@ -8,7 +8,7 @@ import { type DnsServer, startDnsServer } from '../support/dns/authoritative-ser
 import { type Recursor, startRecursor } from '../support/dns/recursor.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { seedStored } from './support/seed-database.ts'
+import { seedStored, UNROUTED } from './support/seed-database.ts'
 import { seed } from './support/seed-through-api.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
@@ -45,6 +45,15 @@ afterAll(async () => {
   await server?.stop()
 })
 
+/** Texts of failures that are ours, not the words of a receiving server. */
+const REASONS = {
+  en: {
+    unreachable: '192.0.2.25: no connection within 30 s',
+    unrouted: '550 5.1.2 the domain no.example does not exist',
+  },
+  'zh-CN': { unreachable: '192.0.2.25：30 秒内未能建立连接', unrouted: '550 5.1.2 域名 no.example 不存在' },
+}
+
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   const labels = catalogues[language]
   let visitor: Visitor
@@ -76,12 +85,18 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await open(page, '/admin/queues')
     const row = (site: string) => page.getByRole('row').filter({ hasText: site })
     await row('paused.example').first().getByText(labels.operator.pausedUntil).waitFor()
+    await row('paused.example').getByText(REASONS[language].unreachable).waitFor()
     await picture(page, 'queues', language)
     await row('slow.example').getByRole('button', { name: labels.operator.retryNow }).click()
     await page
       .getByText(/slow\.example/)
       .nth(1)
       .waitFor()
+  })
+
+  test('a failure of our own is explained in the language of the reader', async () => {
+    await open(page, `/messages/${UNROUTED}`)
+    await page.getByText(REASONS[language].unrouted).first().waitFor()
   })
 
   test('certificates are listed with expiry and problems', async () => {

@@ -64,7 +64,7 @@ class AttemptSender {
   readonly #options: AttemptOptions
   readonly #prepare: Preparation
   readonly #mark: (delivery: ClaimedDelivery) => Promise<boolean>
-  readonly #gate = createByteLimit(LARGE_BYTES, 0)
+  readonly #memory = createByteLimit(LARGE_BYTES, 0)
 
   constructor(options: AttemptOptions) {
     this.#options = options
@@ -87,7 +87,7 @@ class AttemptSender {
       return undefined
     }
     const openLater = async () => {
-      memory.release = await this.#gate.enter(outgoing.message.size, outgoing.message.user_id)
+      memory.release = await this.#memory.enter(outgoing.message.size, outgoing.message.user_id)
       return open()
     }
     const transaction = outgoing.inMemory ? await open() : undefined

@@ -3,10 +3,12 @@
 import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import { SecretError } from '../../platform/security/secrets.ts'
+import { asSentence } from '../../platform/sentences/compose.ts'
+import { inEnglish, type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type SevenBitError, toSevenBit, Unconvertible } from '../message/seven-bit.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import type { LocalFailure } from './result.ts'
-import type { Reply } from './rules/smtp-reply.ts'
+import { ownReply, type Reply } from './rules/smtp-reply.ts'
 import type { FindKeys } from './signing-keys.ts'
 import { type SignedMessage, type SigningKey, signMessage } from './smtp/signer.ts'
 
@@ -31,9 +33,13 @@ interface Loaded {
 
 /** Makes the preparation of a worker. */
 export function createPreparation({ findKeys, context, log }: PreparationOptions): Preparation {
-  const unsigned = (m: string, reason: string): LocalFailure => {
-    log.error({ m, reason }, 'a message cannot be signed; it waits until its domain has a usable key')
-    return { classification: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text: `not sent: ${reason}` }
+  const unsigned = (m: string, reason: Sentence): LocalFailure => {
+    log.error(
+      { m, reason: inEnglish(reason) },
+      'a message cannot be signed; it waits until its domain has a usable key',
+    )
+    const text = sentence('delivery.not_signed', { reason })
+    return { classification: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text }
   }
 
   const load = async ({ message, raw }: Outgoing): Promise<Loaded | LocalFailure> => {
@@ -48,10 +54,11 @@ export function createPreparation({ findKeys, context, log }: PreparationOptions
       return {
         classification: { outcome: 'bounced', kind: 'other' },
         enhanced: '5.3.0',
-        text: 'the stored message is gone',
+        text: sentence('delivery.message_gone'),
       }
-    if (keys instanceof SecretError) return unsigned(message._id, `its key cannot be opened: ${keys.message}`)
-    if (!keys) return unsigned(message._id, 'its domain has no active DKIM key')
+    if (keys instanceof SecretError)
+      return unsigned(message._id, sentence('delivery.key_unreadable', { error: keys.message }))
+    if (!keys) return unsigned(message._id, sentence('delivery.no_key'))
     return { bytes, keys }
   }
 
@@ -60,7 +67,7 @@ export function createPreparation({ findKeys, context, log }: PreparationOptions
 
   const convert = async (outgoing: Outgoing): Promise<{ content: Buffer } | Reply> => {
     const loaded = await load(outgoing)
-    if ('classification' in loaded) return { code: 451, enhanced: '4.3.0', text: loaded.text }
+    if ('classification' in loaded) return ownReply(451, '4.3.0', asSentence(loaded.text))
     const pieces: Buffer[] = []
     try {
       for (const piece of toSevenBit(loaded.bytes)) {
@@ -82,7 +89,7 @@ export function createPreparation({ findKeys, context, log }: PreparationOptions
     sevenBit: once(outgoing =>
       convert(outgoing).catch((error: unknown) => {
         log.error({ err: error, m: outgoing.message._id }, 'a message was not converted to 7 bits; it waits')
-        return { code: 451, enhanced: '4.3.0', text: 'not sent: the message could not be converted to 7 bits now' }
+        return ownReply(451, '4.3.0', sentence('delivery.not_converted'))
       }),
     ),
   }
@@ -90,21 +97,9 @@ export function createPreparation({ findKeys, context, log }: PreparationOptions
 
 /** In the place of the server's reply (RFC 3463 section 3.7). */
 const REPLIES: Readonly<Record<SevenBitError, Reply>> = {
-  signed: {
-    code: 554,
-    enhanced: '5.6.2',
-    text: 'the receiving server takes 7-bit mail only (no 8BITMIME), and converting a signed part (multipart/signed) would break its signature; sign text that is encoded as quoted-printable or base64',
-  },
-  address: {
-    code: 554,
-    enhanced: '5.6.7',
-    text: 'the receiving server takes 7-bit mail only (no 8BITMIME), and an address in the header is not ASCII',
-  },
-  structure: {
-    code: 554,
-    enhanced: '5.6.3',
-    text: 'the receiving server takes 7-bit mail only (no 8BITMIME), and the MIME structure of the message does not allow its conversion',
-  },
+  signed: ownReply(554, '5.6.2', sentence('delivery.signed_part')),
+  address: ownReply(554, '5.6.7', sentence('delivery.address_not_ascii')),
+  structure: ownReply(554, '5.6.3', sentence('delivery.structure_not_convertible')),
 }
 
 function once<Value>(prepare: (outgoing: Outgoing) => Promise<Value>): (outgoing: Outgoing) => Promise<Value> {

@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { collectionOf, type Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW } from '../store/deliveries.ts'
 import { type ClaimRef, type Delivery, recipientIndex, toDelivery } from '../store/delivery.ts'
 import type { EventDoc, MessageDoc } from '../store/documents.ts'
@@ -11,6 +12,7 @@ import { appendEvents, eventId } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
 import { Outbox } from '../store/outgoing.ts'
 import { slotsOf } from '../store/rules/assign-slot.ts'
+import { explained } from '../store/rules/explanation.ts'
 import { wakeOf } from '../store/wake.ts'
 
 /** Dependencies of the use cases. */
@@ -46,7 +48,7 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
       type: 'canceled',
       at: now,
       ms: 0,
-      text: 'canceled by the account',
+      ...explained(sentence('delivery.canceled')),
       exp: new Date(now.getTime() + logDays * DAY_MS),
     }),
   )
@@ -134,6 +136,6 @@ async function ownMessage(mongo: Mongo, userId: string, messageId: string): Prom
     { _id: messageId, user_id: userId },
     { projection: { rcpts: 1 } },
   )
-  if (!message) throw new ProblemError('not_found')
+  if (!message) throw new ProblemError('not_found', sentence('detail.no_message'))
   return message
 }

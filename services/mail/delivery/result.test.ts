@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { verbatim } from '../../platform/sentences/compose.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { EventDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
-import { localResult, recordedResult, resultOf, unrecordedResult } from './result.ts'
+import { explained } from '../store/rules/explanation.ts'
+import { expiredResult, localResult, recordedResult, resultOf, unrecordedResult } from './result.ts'
+import { ownReply } from './rules/smtp-reply.ts'
 import { WireError } from './smtp/smtp-wire.ts'
 import type { RecipientOutcome, Sent } from './smtp/transport.ts'
 
@@ -51,8 +55,14 @@ const reply = (
   stage,
   reply: { code, text: 'as it is', ...(enhanced && { enhanced }) },
 })
-const error = (kind: WireError['kind']): RecipientOutcome => ({ kind: 'error', error: new WireError(kind, 'it broke') })
-const unknown: RecipientOutcome = { kind: 'unknown', error: new WireError('timeout', 'no reply within 600 s') }
+const error = (kind: WireError['kind']): RecipientOutcome => ({
+  kind: 'error',
+  error: new WireError(kind, verbatim('it broke')),
+})
+const unknown: RecipientOutcome = {
+  kind: 'unknown',
+  error: new WireError('timeout', sentence('delivery.no_reply', { seconds: 600 })),
+}
 
 /** Type of the event, what follows, and how the failure is called. */
 function show(outcome: RecipientOutcome, change: Partial<ClaimedDelivery> = {}, policy: 'retry' | 'fail' = 'retry') {
@@ -163,6 +173,49 @@ describe('the event', () => {
     expect(event).toMatchObject({ type: 'deferred', text: 'no key', enhanced: '4.7.7', ms: 0 })
     expect(Object.keys(event)).not.toEqual(expect.arrayContaining(['conversation']))
     expect(next).toMatchObject({ kind: 'retry', due: new Date(NOW.getTime() + 5 * 60_000) })
+  })
+
+  test.each<[string, RecipientOutcome, string, Sentence | undefined]>([
+    ['the words of the server', reply('rcpt', 451, '4.3.0'), '451 4.3.0 as it is', undefined],
+    ['an error of the network', error('network'), 'it broke', undefined],
+    [
+      'a reply of ours',
+      { kind: 'unsupported', reply: ownReply(552, '5.3.4', sentence('delivery.size_limit', { limit: 9 })) },
+      '552 5.3.4 the receiving server takes at most 9 bytes',
+      {
+        code: 'delivery.own_reply',
+        params: { status: '552 5.3.4', reason: { code: 'delivery.size_limit', params: { limit: 9 } } },
+      },
+    ],
+    [
+      'silence after the dot',
+      unknown,
+      'the outcome is not known: the final dot went out, then no reply within 600 s',
+      { code: 'delivery.outcome_unknown', params: { reason: { code: 'delivery.no_reply', params: { seconds: 600 } } } },
+    ],
+  ])('has code and parameters where its text is ours: %s', (_, outcome, text, explanation) => {
+    const event = resultOf(delivery(), message(), outcome, sent, context)?.event
+    expect([event?.text, event?.explanation]).toEqual([text, explanation])
+  })
+
+  test.each<[string, ClaimedDelivery['lastAttempt'], string, unknown]>([
+    ['never tried', undefined, '', { code: 'delivery.expired_unreachable' }],
+    [
+      'last refused',
+      { text: '451 later', at: NOW },
+      '; the last attempt: 451 later',
+      { params: { reason: { code: 'text.verbatim', params: { text: '451 later' } } } },
+    ],
+    [
+      'last unreachable',
+      { ...explained(sentence('delivery.no_host')), at: NOW },
+      '; the last attempt: no host to try',
+      { code: 'delivery.expired_after', params: { reason: { code: 'delivery.no_host' } } },
+    ],
+  ])('of an expired delivery that was %s names the last attempt', (_, lastAttempt, end, explanation) => {
+    const { event } = expiredResult(delivery({ lastAttempt }), message(), context)
+    expect(event.text).toBe(`its time was over while its destination could not be reached${end}`)
+    expect(event.explanation).toMatchObject(explanation as object)
   })
 
   test('of a stopped worker has that reason, without a host', () => {

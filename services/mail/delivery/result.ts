@@ -1,10 +1,13 @@
 /** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
 
 import { DAY_MS } from '../../platform/durations.ts'
+import { asSentence } from '../../platform/sentences/compose.ts'
+import { type Sentence, type StoredSentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
+import { explained, explanationOf } from '../store/rules/explanation.ts'
 import { type Classification, classifyReply } from './rules/classify-reply.ts'
 import { afterAmbiguous, afterFailure, type NextStep } from './rules/retry.ts'
 import { type Reply, showReply } from './rules/smtp-reply.ts'
@@ -44,7 +47,7 @@ export interface LocalFailure {
   classification: Classification
   code?: number
   enhanced?: string
-  text: string
+  text: StoredSentence
 }
 
 /** The result of a transaction for one recipient; undefined when it was withheld, so that nothing is known or changed. */
@@ -57,7 +60,7 @@ export function resultOf(
 ): Result | undefined {
   if (outcome.kind === 'withheld') return undefined
   if (outcome.kind === 'unknown') {
-    const text = `the outcome is not known: the final dot went out, then ${outcome.error.message}`
+    const text = sentence('delivery.outcome_unknown', { reason: outcome.error.sentence })
     return ambiguousResult(delivery, message, 'reply', text, context, sent)
   }
   const { classification, code, enhanced, text } = classify(outcome, delivery.site)
@@ -83,7 +86,9 @@ export function localResult(
 /** The end of a delivery whose lifetime was over while its site was down. */
 export function expiredResult(delivery: ClaimedDelivery, message: OutgoingMessage, context: ResultContext): Result {
   const { lastAttempt: last } = delivery
-  const text = `its time was over while its destination could not be reached${last ? `; the last attempt: ${last.text}` : ''}`
+  const text = last
+    ? sentence('delivery.expired_after', { reason: asSentence(explanationOf(last)) })
+    : sentence('delivery.expired_unreachable')
   const event = { ...eventOf(delivery, message, 'expired', text, context, undefined), enhanced: '4.4.7' }
   const next = { kind: 'end', status: 'failed', event: 'expired' } as const
   return {
@@ -98,8 +103,7 @@ export function expiredResult(delivery: ClaimedDelivery, message: OutgoingMessag
 
 /** The result of an attempt whose worker was gone before it recorded the outcome: the final dot may have gone out. */
 export function unrecordedResult(delivery: ClaimedDelivery, message: OutgoingMessage, context: ResultContext): Result {
-  const text = 'the outcome is not known: the worker stopped between its mark for the final dot and the reply'
-  return ambiguousResult(delivery, message, 'worker', text, context)
+  return ambiguousResult(delivery, message, 'worker', sentence('delivery.worker_stopped'), context)
 }
 
 /** The result of an attempt that its worker wrote down before it was gone: only the rest of the settlement is missing. */
@@ -137,7 +141,7 @@ function ambiguousResult(
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
   missing: 'reply' | 'worker',
-  text: string,
+  text: Sentence,
   context: ResultContext,
   sent?: Sent,
 ): Result {
@@ -192,7 +196,7 @@ function eventOf(
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
   type: EventDoc['type'],
-  text: string,
+  text: StoredSentence,
   { now, logDays }: ResultContext,
   sent: Sent | undefined,
 ): EventDoc {
@@ -205,7 +209,7 @@ function eventOf(
     type,
     at: now,
     ms: sent?.ms ?? 0,
-    text,
+    ...explained(text),
     ...(sent?.mx === undefined ? {} : { mx: sent.mx }),
     ...(sent?.ip === undefined ? {} : { ip: sent.ip }),
     ...(sent?.tls === undefined ? {} : { tls: sent.tls }),
@@ -218,15 +222,19 @@ function eventOf(
 function classify(
   outcome: Exclude<RecipientOutcome, { kind: 'withheld' | 'unknown' }>,
   site: string,
-): { classification: Classification; code?: number | undefined; enhanced?: string | undefined; text: string } {
+): { classification: Classification; code?: number | undefined; enhanced?: string | undefined; text: StoredSentence } {
   if (outcome.kind === 'error') {
     const kind = outcome.error.kind === 'tls' ? 'tls' : 'network'
-    return { classification: { outcome: 'deferred', kind }, text: outcome.error.message }
+    return { classification: { outcome: 'deferred', kind }, text: outcome.error.sentence }
   }
   const { reply } = outcome
   const classification: Classification =
     outcome.kind === 'unsupported' ? unsupported(reply) : classifyReply(reply, outcome.stage, site)
-  return { classification, code: reply.code, enhanced: reply.enhanced ?? defaultStatus(reply), text: showReply(reply) }
+  const { code, enhanced = defaultStatus(reply), explanation } = reply
+  const text = explanation
+    ? sentence('delivery.own_reply', { status: `${code} ${enhanced}`, reason: explanation })
+    : showReply(reply)
+  return { classification, code, enhanced, text }
 }
 
 /** A message that does not fit the server, or that could not be made to fit just now. */

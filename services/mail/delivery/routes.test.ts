@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { verbatim } from '../../platform/sentences/compose.ts'
 import { captureRoute, directRoutes, type FoundRoute, fixedRoute } from './routes.ts'
 import type { StsPolicy } from './rules/tls-requirement.ts'
 import type { MxAnswer } from './smtp/mx.ts'
@@ -12,9 +13,9 @@ function ways(answers: Readonly<Record<string, MxAnswer>>, policies: Readonly<Re
     mx: {
       hostsOf: async domain => {
         asked.push(domain)
-        return answers[domain] ?? { kind: 'temporary', text: `no server answers for ${domain}` }
+        return answers[domain] ?? { kind: 'temporary', reason: verbatim(`no server answers for ${domain}`) }
       },
-      addressesOf: async () => ({ kind: 'temporary', text: 'not asked here' }),
+      addressesOf: async () => ({ kind: 'temporary', reason: verbatim('not asked here') }),
     },
     tlsPolicy: { policyOf: async domain => policies[domain], modeOf: () => 'opportunistic', rememberClear: () => {} },
   })
@@ -76,18 +77,18 @@ describe('by MX', () => {
   })
 
   test('a domain that accepts no mail is refused, one without a DNS answer is tried later', async () => {
-    const text = 'It takes no mail.'
-    const { routes } = ways({ 'null.example': { kind: 'permanent', enhanced: '5.1.10', text } })
+    const reason = verbatim('It takes no mail.')
+    const { routes } = ways({ 'null.example': { kind: 'permanent', enhanced: '5.1.10', reason } })
     expect(await routes('x@null.example')).toEqual({
       kind: 'failed',
-      failure: { classification: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: '5.1.10', text },
+      failure: { classification: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: '5.1.10', text: reason },
     })
     expect(await routes('x@away.example')).toEqual({
       kind: 'failed',
       failure: {
         classification: { outcome: 'deferred', kind: 'dns' },
         enhanced: '4.4.3',
-        text: 'no server answers for away.example',
+        text: verbatim('no server answers for away.example'),
       },
     })
   })

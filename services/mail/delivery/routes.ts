@@ -1,4 +1,5 @@
 /** Finds the route of a delivery: the relay, the captured mail, or the hosts of its domain. */
+import type { Sentence } from '../../platform/sentences/sentence.ts'
 import { domainOf } from '../message/address.ts'
 import { siteOf } from '../store/rules/assign-slot.ts'
 import type { LocalFailure } from './result.ts'
@@ -50,9 +51,9 @@ function keyOf(hosts: readonly string[], domain: string, policy: StsPolicy | und
 }
 
 function failureOf(
-  answer: { kind: 'permanent'; enhanced: string; text: string } | { kind: 'temporary'; text: string },
+  answer: { kind: 'permanent'; enhanced: string; reason: Sentence } | { kind: 'temporary'; reason: Sentence },
 ): LocalFailure {
   return answer.kind === 'permanent'
-    ? { classification: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: answer.enhanced, text: answer.text }
-    : { classification: { outcome: 'deferred', kind: 'dns' }, enhanced: '4.4.3', text: answer.text }
+    ? { classification: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: answer.enhanced, text: answer.reason }
+    : { classification: { outcome: 'deferred', kind: 'dns' }, enhanced: '4.4.3', text: answer.reason }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import { isProvider } from '../store/rules/assign-slot.ts'
+import { explanationOf } from '../store/rules/explanation.ts'
 import { reserveProbe } from '../store/sites.ts'
 import type { Attempt, Attempted } from './attempt.ts'
 import type { InFlight } from './claiming/in-flight.ts'
@@ -66,7 +67,7 @@ function reportTo(
   if (reached) sites.reached(site)
   const slow = results.find(({ classification }) => classification.slowDown)
   // A host that greets with 421 wants fewer connections. The relay is one for all: then nothing goes out for a while.
-  if (slow && !(relay && unreachable)) sites.throttled(site, slow.event.text)
+  if (slow && !(relay && unreachable)) sites.throttled(site, explanationOf(slow.event))
   else if (unreachable) {
     // A domain's own policy is no evidence about the provider that it shares with others.
     if (!(unreachable.ofDomain && isProvider(site))) sites.unreachable(site, unreachable.reason, unreachable.until)

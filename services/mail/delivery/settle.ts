@@ -90,8 +90,9 @@ export function createSettle(options: SettleOptions): Settle {
 
 function toNextAttempt({ delivery, event, next }: Result): { held: ClaimRef; next: NextAttempt }[] {
   if (next.kind !== 'retry') return []
-  const { code, enhanced, text, mx, at } = event
-  const lastAttempt = { text, at, ...(code && { code }), ...(enhanced && { enhanced }), ...(mx && { mx }) }
+  const { code, enhanced, text, explanation, mx, at } = event
+  const codes = { ...(code && { code }), ...(enhanced && { enhanced }) }
+  const lastAttempt = { text, at, ...(explanation && { explanation }), ...codes, ...(mx && { mx }) }
   const ambiguous = event.ambiguous ? { ambiguousAttempts: delivery.ambiguousAttempts + 1 } : {}
   return [{ held: delivery, next: { due: next.due, attempts: event.attempt, lastAttempt, ...ambiguous } }]
 }

@@ -4,7 +4,9 @@
  */
 import type { mongo } from 'mongoose'
 import type { ManagedBy, ResourceState } from '../../platform/managed/rules/managed-by.ts'
+import type { Sentence } from '../../platform/sentences/sentence.ts'
 import type { RecipientStatus } from './rules/email-status.ts'
+import type { Explained } from './rules/explanation.ts'
 import type { Lane } from './rules/flow.ts'
 
 export type { ManagedBy, RecipientStatus, ResourceState }
@@ -102,13 +104,13 @@ export interface DeliveryDoc {
   att: number
   /** Ambiguous attempts so far. */
   amb?: number
-  last?: { code?: number; enhanced?: string; text: string; mx?: string; at: Date }
+  last?: Explained & { code?: number; enhanced?: string; mx?: string; at: Date }
   expires_at: Date
   created_at: Date
 }
 
 /** One attempt, append-only. `_id` is `<delivery>#<attempt>`, so a repeated insert changes nothing. */
-export interface EventDoc {
+export interface EventDoc extends Explained {
   _id: string
   m: string
   user_id: string
@@ -122,7 +124,6 @@ export interface EventDoc {
   tls?: { version: string; cipher: string; verified: boolean }
   code?: number
   enhanced?: string
-  text: string
   /** The outcome is unknown: the final dot went out and no reply came. */
   ambiguous?: boolean
   /** Redacted SMTP conversation, at most 4 KiB. */
@@ -145,8 +146,10 @@ export interface SiteDoc {
   state?: 'up' | 'throttled' | 'down'
   /** When this state began. */
   since?: Date
-  /** The reply or error that began it. */
+  /** The reply or error that began it; in English where it is ours. */
   reason?: string
+  /** Code and parameters of `reason`, where it is ours. */
+  explanation?: Sentence
   /** Nothing begins before; for a site that is down, the time of the next probe. */
   suspended_until?: Date
   /** Transactions at once that the writing worker allows. */

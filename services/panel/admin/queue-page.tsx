@@ -10,6 +10,7 @@ import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Statistic } from '../ui/values/statistic.tsx'
 import { Time } from '../ui/values/time.tsx'
 
@@ -46,7 +47,11 @@ function Content({ queues }: { queues: Queues }) {
     { label: t('operator.siteState'), cell: site => t(`operator.siteStates.${site.state}`) },
     { label: t('operator.since'), cell: site => <Time at={site.since} /> },
     { label: t('operator.until'), cell: site => <Time at={site.until} /> },
-    { label: t('operator.siteReason'), cell: site => site.reason },
+    {
+      label: t('operator.siteReason'),
+      cell: ({ reason, reason_code: code, reason_params: params }) =>
+        reason ? <ServiceSentence text={reason} code={code} params={params} /> : null,
+    },
   ]
   return (
     <>

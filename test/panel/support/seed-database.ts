@@ -3,14 +3,19 @@ import { findUserByName } from '../../../services/accounts/store/users.ts'
 import { CERTIFICATES } from '../../../services/mail/administration/store/certificates.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
 import type { ResourceState } from '../../../services/mail/store/documents.ts'
+import { explained } from '../../../services/mail/store/rules/explanation.ts'
 import { writeSites } from '../../../services/mail/store/sites.ts'
 import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { newId } from '../../../services/platform/ids.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { openSubscriptions } from '../../../services/subscriptions/context.ts'
 import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
 import { giveDomain, giveUser } from '../../support/accounts/accounts-and-domains.ts'
 import { giveEvent, giveMessage } from '../../support/mail/stored-messages.ts'
 import type { PanelService } from './panel-service.ts'
+
+/** The id of a message to a domain that does not exist: no receiving server was involved. */
+export const UNROUTED = 'em_01kabcdefghjkmnpqrstvwxyz1'
 
 /** The id of a rejected message with texts of the receiving server. */
 export const REFUSED = 'em_01kabcdefghjkmnpqrstvwxyz0'
@@ -41,6 +46,16 @@ export async function seedStored({ mongo, foundation, admin }: PanelService, tex
     mx: 'mx.example.net',
     text: `550 5.1.1 ${text}`,
     conversation: `S: 220 ${text}\nC: EHLO mail.example.com\nS: 550 5.1.1 ${text}`,
+  })
+
+  const unrouted = await giveMessage(db, userId, {
+    _id: UNROUTED,
+    subject: 'unrouted',
+    rcpts: [{ email: 'a@no.example', type: 'to', status: 'bounced', code: 550, enhanced: '5.1.2' }],
+  })
+  await giveEvent(db, unrouted, {
+    ...{ type: 'bounced', code: 550, enhanced: '5.1.2' },
+    ...explained(sentence('delivery.domain_missing', { domain: 'no.example' })),
   })
 
   const state: ResourceState = {
@@ -112,7 +127,11 @@ export async function seedStored({ mongo, foundation, admin }: PanelService, tex
     {
       ...{ _id: 'paused.example', state: 'down', since: new Date(now - HOUR_MS), limit: 1, updated_at: new Date(now) },
       suspended_until: new Date(now + HOUR_MS),
-      reason: '192.0.2.25: connect ECONNREFUSED',
+      reason: '192.0.2.25: no connection within 30 s',
+      explanation: sentence('delivery.at_host', {
+        host: '192.0.2.25',
+        reason: sentence('delivery.no_connection', { seconds: 30 }),
+      }),
     },
   ])
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MessageDoc } from '../../../services/mail/store/documents.ts'
+import { explained } from '../../../services/mail/store/rules/explanation.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { giveToken, giveUser } from '../../support/accounts/accounts-and-domains.ts'
 import { type SendApi, sessionHeaders, startSendApi } from '../../support/http/send-api.ts'
 import { giveEvent, giveMessage } from '../../support/mail/stored-messages.ts'
@@ -115,6 +117,8 @@ describe('a message', () => {
           smtp_code: 451,
           enhanced_code: '4.7.1',
           reply: '451 4.7.1 later',
+          reply_code: 'text.verbatim',
+          reply_params: { text: '451 4.7.1 later' },
           duration_ms: 12,
           tls: { version: 'TLSv1.3', verified: true },
           conversation: 'S: 220 mx\nC: EHLO mail.example.com',
@@ -122,6 +126,23 @@ describe('a message', () => {
         { attempt: 2, outcome: 'delivered', tls: null, conversation: null },
       ],
       has_more: false,
+    })
+  })
+
+  test('has texts of ours with code and parameters', async () => {
+    const own = await giveMessage(api.mongo.db, api.user._id)
+    const reason = sentence('delivery.domain_missing', { domain: 'no.example' })
+    await giveEvent(api.mongo.db, own, { type: 'bounced', ...explained(reason) })
+    const coded = { code: 'delivery.domain_missing', params: { domain: 'no.example' } }
+    const text = 'the domain no.example does not exist'
+    expect((await get(`/api/v1/emails/${own._id}/attempts`)).body).toMatchObject({
+      data: [{ reply: text, reply_code: coded.code, reply_params: coded.params }],
+    })
+    expect((await get(`/api/v1/emails/${own._id}/events`)).body).toMatchObject({
+      data: [
+        { text: 'accepted', text_code: 'delivery.accepted', text_params: {} },
+        { text, text_code: coded.code, text_params: coded.params },
+      ],
     })
   })
 

@@ -33,12 +33,12 @@ export function addAdminReports(
       oldest_due_at: view.oldestDue?.toISOString() ?? null,
       sites: view.sites.map(toSite),
       sampled: view.sampled,
-      suspended: suspended.map(({ _id, state, since, reason, suspended_until: until, limit, rate }) => ({
+      suspended: suspended.map(({ _id, state, since, reason, explanation, suspended_until: until, limit, rate }) => ({
         site: _id,
         until: (until ?? now).toISOString(),
         state: state === 'down' ? ('down' as const) : ('throttled' as const),
         since: since?.toISOString() ?? null,
-        reason: reason ?? null,
+        ...sentenceFields('reason', explanation ?? reason),
         connections: limit,
         messages_per_second: rate ?? null,
       })),

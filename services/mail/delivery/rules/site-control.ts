@@ -4,6 +4,7 @@
  * connections, opens up with each success, and keeps just below the speed at which the receiver complained. Pure: time
  * is an argument, in milliseconds.
  */
+import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
 
 /** Most that a site is given, as its operator documents it or as it is commonly configured. */
 export interface SiteLimits {
@@ -57,7 +58,7 @@ export interface SiteControl {
   status: SiteStatus
   since: number
   /** The reply or error that began the status. */
-  reason?: string | undefined
+  reason?: StoredSentence | undefined
   /** Transactions in parallel; grows in fractions. */
   window: number
   /** Messages a second; infinite until the receiver asks for less. */
@@ -203,7 +204,7 @@ function recovered(control: SiteControl, limits: SiteLimits, now: number): SiteC
  */
 export function afterThrottle(
   control: SiteControl,
-  reason: string,
+  reason: StoredSentence,
   now: number,
   pauseMost: number = PAUSE_MOST_MS,
 ): SiteControl {
@@ -255,7 +256,7 @@ export function afterBreak(control: SiteControl, now: number): SiteControl {
  */
 export function afterUnreachable(
   control: SiteControl,
-  reason: string,
+  reason: StoredSentence,
   now: number,
   probeMs: number,
   tried = true,
@@ -301,7 +302,7 @@ export function withLimits(control: SiteControl, before: SiteLimits, limits: Sit
 export interface ForeignNews {
   status: SiteStatus
   since: number
-  reason?: string | undefined
+  reason?: StoredSentence | undefined
   resumeAt: number
   rate?: number | undefined
   /** When it was written. */

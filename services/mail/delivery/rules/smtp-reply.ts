@@ -1,10 +1,13 @@
 /** Replies of SMTP servers (RFC 5321 section 4.2, enhanced codes RFC 3463), and the record of a conversation. */
+import { inEnglish, type Sentence } from '../../../platform/sentences/sentence.ts'
 
 /** One complete reply. `text` joins the lines without their codes. */
 export interface Reply {
   code: number
   enhanced?: string
   text: string
+  /** Only of {@link ownReply}: its text as code and parameters. */
+  explanation?: Sentence
 }
 
 /** A reply as the server sent it: `lines` without codes, for keywords of EHLO. */
@@ -32,6 +35,11 @@ export function parseReply(lines: readonly string[]): ServerReply | undefined {
     .join(' ')
     .slice(0, TEXT_MAX)
   return enhanced === undefined ? { code, text, lines: texts } : { code, enhanced, text, lines: texts }
+}
+
+/** A reply of ours in the place of the server's, for a message that it could not take. */
+export function ownReply(code: number, enhanced: string, given: Sentence): Reply {
+  return { code, enhanced, text: inEnglish(given), explanation: given }
 }
 
 /** A reply as one line for people: `550 5.1.1 No such user`. */

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../../test/support/database/test-database.ts'
 import { collectionOf } from '../../../platform/database/mongo.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { reserveProbe, SITES, troubledSites } from '../../store/sites.ts'
 import { createSiteExchange } from './site-sync.ts'
 import type { SiteState, Sites } from './sites.ts'
@@ -42,6 +43,18 @@ test('a change reaches the other worker once, and not the one that wrote it', as
   await one.exchange()
   await other.exchange()
   expect(other.learned.at(-1)).toMatchObject({ site: 'a.example', status: 'up', resumeAt: 0, rate: 12 })
+})
+
+test('a reason of ours reaches the other worker with its code, and previous releases read its text', async () => {
+  const { mongo, worker } = await scene()
+  const [one, other] = [worker('one'), worker('other')]
+  const reason = sentence('delivery.no_host_reached', { hosts: ['mx1.a.example', 'mx2.a.example'] })
+  one.note({ ...down, reason })
+  await one.exchange()
+  await other.exchange()
+  expect(other.learned).toMatchObject([{ site: 'a.example', reason }])
+  const stored = await collectionOf(mongo.db, SITES).findOne({ _id: 'a.example' })
+  expect(stored?.reason).toBe('no host of mx1.a.example, mx2.a.example could be reached')
 })
 
 test('a worker that starts learns what still holds, also of a pause that the previous release wrote', async () => {

@@ -1,6 +1,8 @@
 /** Shares what workers find out about sites: writes what changed here, reads what changed elsewhere. */
 import type { Mongo } from '../../../platform/database/mongo.ts'
+import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
 import type { SiteDoc } from '../../store/documents.ts'
+import { explained } from '../../store/rules/explanation.ts'
 import { changedSites, writeSites } from '../../store/sites.ts'
 import type { SiteState, Sites } from './sites.ts'
 
@@ -66,18 +68,23 @@ export function createSiteExchange(options: {
 function toDoc({ site, status, since, reason, resumeAt, window, rate }: SiteState, by: string, now: Date): SiteDoc {
   return {
     ...{ _id: site, state: status, since: new Date(since), limit: window, by, updated_at: now },
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && toStoredReason(reason)),
     ...(rate !== undefined && { rate }),
     ...(resumeAt > now.getTime() && { suspended_until: new Date(resumeAt) }),
   }
 }
 
-function toFinding({ _id, state, since, reason, suspended_until, rate, updated_at }: SiteDoc) {
+function toStoredReason(given: StoredSentence): Pick<SiteDoc, 'reason' | 'explanation'> {
+  const { text, ...explanation } = explained(given)
+  return { reason: text, ...explanation }
+}
+
+function toFinding({ _id, state, since, reason, explanation, suspended_until, rate, updated_at }: SiteDoc) {
   return {
     site: _id,
     status: state ?? 'throttled', // documents of release 0.1.0 say only that there is a pause
     since: (since ?? updated_at).getTime(),
-    reason,
+    reason: explanation ?? reason,
     resumeAt: suspended_until?.getTime() ?? 0,
     rate,
     at: updated_at.getTime(),

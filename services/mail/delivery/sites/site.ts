@@ -1,4 +1,5 @@
 /** One destination site of a worker: its limits and state, and the transactions that wait for a place there. */
+import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
 import {
   openWindow,
   type SiteControl,
@@ -20,7 +21,7 @@ export interface SiteState {
   site: string
   status: SiteStatus
   since: number
-  reason?: string | undefined
+  reason?: StoredSentence | undefined
   /** Nothing begins before (milliseconds). */
   resumeAt: number
   window: number

@@ -2,6 +2,7 @@
  * The destination sites of one worker: how much each may be given now, and the places for transactions there. What does
  * not fit is never claimed in the first place.
  */
+import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
 import {
   afterBreak,
   afterNews,
@@ -76,7 +77,7 @@ export class Sites {
   }
 
   /** The receiver asked for less. */
-  throttled(name: string, reason: string): void {
+  throttled(name: string, reason: StoredSentence): void {
     const site = this.#siteOf(name)
     const pauseMost = this.#options.relay ? RELAY_PAUSE_MS : undefined
     site.change(afterThrottle(site.control, reason, this.#now(), pauseMost))
@@ -89,7 +90,7 @@ export class Sites {
   }
 
   /** No host let a session begin; `until`: none was asked, because all failed lately, and when they may be asked again. */
-  unreachable(name: string, reason: string, until?: number): void {
+  unreachable(name: string, reason: StoredSentence, until?: number): void {
     const site = this.#siteOf(name)
     const wait = until === undefined ? this.#probeMs : Math.max(1, until - this.#now())
     site.change(afterUnreachable(site.control, reason, this.#now(), wait, until === undefined))

@@ -8,6 +8,8 @@ import {
   startScriptedServer,
 } from '../../../../test/support/mail/scripted-server.ts'
 import { transaction } from '../../../../test/support/mail/smtp-transaction.ts'
+import { verbatim } from '../../../platform/sentences/compose.ts'
+import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
 import type { Deadlines } from './session.ts'
@@ -23,8 +25,8 @@ const ADDRESSES: Readonly<Record<string, AddressAnswer>> = {
   'good.test': { kind: 'addresses', ips: ['127.0.0.2'] },
   'both.test': { kind: 'addresses', ips: ['127.0.0.1', '127.0.0.2'] },
   'closed.test': { kind: 'addresses', ips: ['127.0.0.9'] },
-  'nowhere.test': { kind: 'permanent', text: 'nowhere.test has no address' },
-  'unsure.test': { kind: 'temporary', text: 'DNS gave no answer' },
+  'nowhere.test': { kind: 'permanent', reason: verbatim('nowhere.test has no address') },
+  'unsure.test': { kind: 'temporary', reason: verbatim('DNS gave no answer') },
 }
 
 interface Fixture {
@@ -49,8 +51,8 @@ async function createFixture(
   const connections: number[] = []
   const transport = createOutbound({
     mx: {
-      hostsOf: async () => ({ kind: 'temporary', text: 'not asked here' }),
-      addressesOf: async host => ADDRESSES[host] ?? { kind: 'temporary', text: `unknown host ${host}` },
+      hostsOf: async () => ({ kind: 'temporary', reason: verbatim('not asked here') }),
+      addressesOf: async host => ADDRESSES[host] ?? { kind: 'temporary', reason: verbatim(`unknown host ${host}`) },
     },
     tlsPolicy: createTlsPolicy({ now: () => time.now }),
     ...{ helo: 'us.example', port: bad.port, deadlines, now: () => time.now },
@@ -163,7 +165,7 @@ describe('an address that did not answer', () => {
   test.each(scripts)('%s and is the only one is asked once a minute; the rest is withheld', async (_, script) => {
     const { bad, time, send } = await createFixture(script)
     const start = time.now
-    expect((await send('bad.test')).unreachable?.reason).toContain('127.0.0.1')
+    expect(inEnglish((await send('bad.test')).unreachable?.reason ?? '')).toContain('127.0.0.1')
     for (let n = 0; n < 3; n++) {
       time.now += 10_000
       expect(await send('bad.test')).toMatchObject({ outcome: 'withheld', unreachable: { until: start + 55_000 } })

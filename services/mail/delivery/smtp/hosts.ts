@@ -1,6 +1,8 @@
 /** Opens a session to one of a route's hosts: order, addresses, TLS mode, fallback, and hosts that are down. */
 
+import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { PROBE_MS, RELAY_PROBE_MS } from '../rules/site-control.ts'
+import { ownReply } from '../rules/smtp-reply.ts'
 import type { Mx } from './mx.ts'
 import { DEADLINES, type Deadlines, Refusal, Session } from './session.ts'
 import { WireError } from './smtp-wire.ts'
@@ -31,7 +33,7 @@ export type Connected = { session: Session } | Failed
 interface Failed {
   outcome: RecipientOutcome
   notes: string[]
-  unreachable?: { reason: string; until?: number; ofDomain?: boolean } | undefined
+  unreachable?: { reason: Sentence; until?: number; ofDomain?: boolean } | undefined
 }
 
 /** Times for which an address that failed is passed over: after an error, and after a timeout. */
@@ -62,7 +64,8 @@ export class Connector {
   async #tryHosts(route: Route, again: boolean): Promise<Connected> {
     const notes: string[] = []
     const marked: number[] = []
-    let found: Failed = { outcome: { kind: 'error', error: new WireError('network', 'no host to try') }, notes }
+    const noHost = new WireError('network', sentence('delivery.no_host'))
+    let found: Failed = { outcome: { kind: 'error', error: noHost }, notes }
     for (const host of route.hosts) {
       const result = await this.#tryHost(host, route, again)
       if ('session' in result) return result
@@ -75,19 +78,19 @@ export class Connector {
       notes.push(...result.notes)
     }
     if (notes.length > 0 || marked.length === 0) return { ...found, notes }
-    const reason = `no host of ${route.hosts.slice(0, 3).join(', ')} could be reached`
+    const reason = sentence('delivery.no_host_reached', { hosts: route.hosts.slice(0, 3) })
     return { outcome: { kind: 'withheld' }, notes: [], unreachable: { reason, until: Math.min(...marked) } }
   }
 
   async #tryHost(host: string, route: Route, again: boolean): Promise<Connected | Marked> {
     const tls = this.#tlsSettingOf(host, route)
-    if (!tls) return failed(new WireError('tls', `the MTA-STS policy does not list ${host}`), host, true)
+    if (!tls) return failed(new WireError('tls', sentence('delivery.not_in_policy', { host })), host, true)
     const answer = await this.#options.mx.addressesOf(host)
     if (answer.kind === 'permanent') {
-      const reply = { code: 550, enhanced: '5.4.4', text: answer.text }
-      return { outcome: { kind: 'unsupported', reply }, notes: [`-- ${answer.text}`] }
+      const reply = ownReply(550, '5.4.4', answer.reason)
+      return { outcome: { kind: 'unsupported', reply }, notes: [`-- ${reply.text}`] }
     }
-    if (answer.kind === 'temporary') return failed(new WireError('network', answer.text), host)
+    if (answer.kind === 'temporary') return failed(new WireError('network', answer.reason), host)
     let last: Connected | undefined
     for (const ip of answer.ips) {
       if (!this.#down.mayTry(ip, again)) continue
@@ -168,7 +171,7 @@ interface Marked {
 }
 
 function refused({ stage, reply }: Refusal, ip: string): Failed {
-  const reason = `${ip} answered ${reply.code} ${reply.text}`
+  const reason = sentence('delivery.host_refused', { host: ip, reply: `${reply.code} ${reply.text}` })
   return {
     outcome: { kind: 'reply', stage, reply },
     notes: [`S: ${reply.code} ${reply.text} (${ip})`],
@@ -177,7 +180,7 @@ function refused({ stage, reply }: Refusal, ip: string): Failed {
 }
 
 function failed(error: WireError, where: string, ofDomain = false): Failed {
-  const notes = [`-- ${where}: ${error.message}`]
-  const unreachable = { reason: `${where}: ${error.message}`, ...(ofDomain && { ofDomain }) }
-  return { outcome: { kind: 'error', error }, notes, unreachable }
+  const reason = sentence('delivery.at_host', { host: where, reason: error.sentence })
+  const unreachable = { reason, ...(ofDomain && { ofDomain }) }
+  return { outcome: { kind: 'error', error }, notes: [`-- ${inEnglish(reason)}`], unreachable }
 }

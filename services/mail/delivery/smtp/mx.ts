@@ -4,19 +4,20 @@ import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { HOUR_MS } from '../../../platform/durations.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type MxPlan, planMx } from '../rules/mx-hosts.ts'
 
 /** Where a domain's mail goes. `permanent`: the domain takes no mail or does not exist; `temporary`: DNS gave no answer. */
 export type MxAnswer =
   | { kind: 'hosts'; hosts: readonly string[] }
-  | { kind: 'permanent'; enhanced: string; text: string }
-  | { kind: 'temporary'; text: string }
+  | { kind: 'permanent'; enhanced: string; reason: Sentence }
+  | { kind: 'temporary'; reason: Sentence }
 
 /** The addresses of a host, IPv4 first. Rejects never; `permanent` when it has none that may be used. */
 export type AddressAnswer =
   | { kind: 'addresses'; ips: readonly string[] }
-  | { kind: 'permanent'; text: string }
-  | { kind: 'temporary'; text: string }
+  | { kind: 'permanent'; reason: Sentence }
+  | { kind: 'temporary'; reason: Sentence }
 
 /** Looks up receivers. */
 export interface Mx {
@@ -82,13 +83,15 @@ async function askMx(lookup: Lookup, domain: string, random: () => number): Prom
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOTFOUND')
-      return { kind: 'permanent', enhanced: '5.1.2', text: `the domain ${domain} does not exist` }
-    if (code === 'EBADNAME') return { kind: 'permanent', enhanced: '5.1.2', text: `${domain} is not a domain name` }
-    if (code !== 'ENODATA') return { kind: 'temporary', text: `DNS gave no answer for the MX of ${domain} (${code})` }
+      return { kind: 'permanent', enhanced: '5.1.2', reason: sentence('delivery.domain_missing', { domain }) }
+    if (code === 'EBADNAME')
+      return { kind: 'permanent', enhanced: '5.1.2', reason: sentence('delivery.not_a_domain', { domain }) }
+    if (code !== 'ENODATA')
+      return { kind: 'temporary', reason: sentence('delivery.mx_unanswered', { domain, error: code }) }
     plan = { kind: 'implicit' }
   }
   if (plan.kind === 'null_mx')
-    return { kind: 'permanent', enhanced: '5.1.10', text: `the domain ${domain} takes no mail (null MX)` }
+    return { kind: 'permanent', enhanced: '5.1.10', reason: sentence('delivery.null_mx', { domain }) }
   return plan.kind === 'implicit' ? direct(domain) : { kind: 'hosts', hosts: plan.hosts }
 }
 
@@ -104,8 +107,8 @@ async function askAddresses(
     const codes = answers.map(answer => (answer.status === 'rejected' ? codeOf(answer.reason) : 'ENODATA'))
     const unsure = codes.find(code => code !== 'ENOTFOUND' && code !== 'ENODATA')
     const value: AddressAnswer = unsure
-      ? { kind: 'temporary', text: `DNS gave no answer for the address of ${host} (${unsure})` }
-      : { kind: 'permanent', text: `${host} has no address` }
+      ? { kind: 'temporary', reason: sentence('delivery.address_unanswered', { host, error: unsure }) }
+      : { kind: 'permanent', reason: sentence('delivery.no_address', { host }) }
     return { value, ms: FAILURE_MS }
   }
   const ttl = Math.min(...found.map(record => record.ttl)) * 1_000
@@ -116,7 +119,7 @@ async function askAddresses(
 function evaluate(host: string, ips: readonly string[], allowPrivate: boolean): AddressAnswer {
   const usable = allowPrivate ? ips : ips.filter(isPublicAddress)
   if (usable.length > 0) return { kind: 'addresses', ips: usable }
-  return { kind: 'permanent', text: `${host} has only private addresses, which DELIVERY_ALLOW_PRIVATE forbids` }
+  return { kind: 'permanent', reason: sentence('delivery.private_addresses', { host }) }
 }
 
 function codeOf(error: unknown): string {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../../../test/support/mail/receiving-server.ts'
 import { transaction } from '../../../../test/support/mail/smtp-transaction.ts'
 import { until } from '../../../../test/support/time/until.ts'
+import { verbatim } from '../../../platform/sentences/compose.ts'
 import { createOutbound } from './outbound.ts'
 import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
@@ -33,7 +34,7 @@ async function setUp(
       hostsOf: async () => ({ kind: 'hosts', hosts: [] }),
       addressesOf: async host =>
         host === 'nowhere.test'
-          ? { kind: 'permanent', text: 'no address' }
+          ? { kind: 'permanent', reason: verbatim('no address') }
           : { kind: 'addresses', ips: [host === 'dead.test' ? '127.0.0.99' : '127.0.0.1'] },
     },
     tlsPolicy: createTlsPolicy({ now }),

@@ -8,6 +8,7 @@ import {
   startScriptedServer,
 } from '../../../../test/support/mail/scripted-server.ts'
 import { transaction as transactionOf } from '../../../../test/support/mail/smtp-transaction.ts'
+import { verbatim } from '../../../platform/sentences/compose.ts'
 import { createOutbound } from './outbound.ts'
 import { type Deadlines, Session } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
@@ -31,7 +32,7 @@ async function open({ port }: ScriptedServer, deadlines: Partial<Deadlines> = {}
     deadlines: { ...QUICK, ...deadlines },
     tls: 'offered',
   })
-  onTestFinished(() => session.wire.destroy('the test is over'))
+  onTestFinished(() => session.wire.destroy(verbatim('the test is over')))
   return session
 }
 

@@ -1,6 +1,7 @@
 /** One SMTP session: greeting to QUIT, and the transactions in it, pipelined where the server allows (RFC 2920). */
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Stage } from '../rules/classify-reply.ts'
-import { Conversation, type Reply } from '../rules/smtp-reply.ts'
+import { Conversation, ownReply, type Reply } from '../rules/smtp-reply.ts'
 import { Wire, WireError } from './smtp-wire.ts'
 import type { Recipient, RecipientOutcome, Transaction } from './transport.ts'
 
@@ -161,7 +162,7 @@ export class Session {
   async #reset(): Promise<void> {
     const { code, text } = await this.wire.command('RSET', this.options.deadlines.command)
     // The reply of a server that cannot reset may belong to the last message.
-    if (code !== 250) this.wire.destroy(`the server did not reset: ${code} ${text}`)
+    if (code !== 250) this.wire.destroy(sentence('delivery.not_reset', { reply: `${code} ${text}` }))
     this.#dirty = false
   }
 
@@ -180,7 +181,7 @@ export class Session {
     }
     const limit = Number(this.#offers.get('SIZE') || 0)
     if (limit > 0 && fitting.content.length > limit)
-      return { code: 552, enhanced: '5.3.4', text: `the receiving server takes at most ${limit} bytes` }
+      return ownReply(552, '5.3.4', sentence('delivery.size_limit', { limit }))
     return fitting
   }
 
@@ -295,28 +296,21 @@ export class Session {
 
   /** A refusal before the final dot went out (a timeout, too large) is an answer; an approval of what is not there is none. */
   #refusedEarly(reply: Reply): RecipientOutcome {
-    this.wire.destroy('the server answered before the final dot')
+    const reason = sentence('delivery.answered_early')
+    this.wire.destroy(reason)
     if (reply.code >= 400) return { kind: 'reply', stage: 'data', reply }
-    return { kind: 'error', error: new WireError('protocol', 'the server answered before the final dot') }
+    return { kind: 'error', error: new WireError('protocol', reason) }
   }
 
   /** Past DATA only cutting the connection stops the message. */
   #withhold(): RecipientOutcome {
-    this.wire.destroy('another worker owns this delivery; the final dot was withheld')
+    this.wire.destroy(sentence('delivery.owned_elsewhere'))
     return { kind: 'withheld' }
   }
 }
 
-const NO_SMTPUTF8: Reply = {
-  code: 550,
-  enhanced: '5.6.7',
-  text: 'the receiving server does not take internationalised mail (SMTPUTF8)',
-}
-const NO_8BITMIME: Reply = {
-  code: 554,
-  enhanced: '5.6.3',
-  text: 'the receiving server does not take 8-bit mail (8BITMIME)',
-}
+const NO_SMTPUTF8 = ownReply(550, '5.6.7', sentence('delivery.no_smtputf8'))
+const NO_8BITMIME = ownReply(554, '5.6.3', sentence('delivery.no_8bitmime'))
 
 /** A server that sends it closes the connection, whatever the command was (RFC 5321 section 3.8). */
 const CLOSING = 421
@@ -345,7 +339,7 @@ function stuff(content: Buffer): Buffer {
 }
 
 async function withDeadline(work: Promise<void>, ms: number, wire: Wire): Promise<void> {
-  const timer = setTimeout(() => wire.destroy(`the server took no bytes for ${ms / 1000} s`), ms)
+  const timer = setTimeout(() => wire.destroy(sentence('delivery.no_bytes_taken', { seconds: ms / 1000 })), ms)
   try {
     await work
   } finally {

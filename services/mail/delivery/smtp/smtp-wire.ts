@@ -1,14 +1,15 @@
 /** The line protocol of an SMTP client: writes commands, reads replies, watches deadlines. Knows nothing of mail. */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { verbatim } from '../../../platform/sentences/compose.ts'
+import { type Sentence, SentenceError, sentence } from '../../../platform/sentences/sentence.ts'
 import { Conversation, parseReply, type ServerReply } from '../rules/smtp-reply.ts'
 
 /** The connection is of no use any more. `timeout`: the deadline passed; `network`: it broke; `tls`: the handshake failed. */
-export class WireError extends Error {
+export class WireError extends SentenceError {
   readonly kind: 'network' | 'timeout' | 'tls' | 'protocol'
-  constructor(kind: WireError['kind'], message: string) {
-    super(message)
-    this.name = 'WireError'
+  constructor(kind: WireError['kind'], given: Sentence) {
+    super(given)
     this.kind = kind
   }
 }
@@ -103,7 +104,7 @@ export class Wire {
     const reply = parseReply(this.#lines)
     if (reply) return reply
     if (this.#error) throw this.#error
-    if (!this.usable) this.#fail(new WireError('protocol', 'the server sent something that is no SMTP reply'))
+    if (!this.usable) this.#fail(new WireError('protocol', sentence('delivery.not_smtp')))
     if (this.#error) throw this.#error
     return undefined
   }
@@ -138,7 +139,7 @@ export class Wire {
         return
       }
       const timer = setTimeout(
-        () => this.#fail(new WireError('timeout', `no reply within ${deadlineMs / 1000} s`)),
+        () => this.#fail(new WireError('timeout', sentence('delivery.no_reply', { seconds: deadlineMs / 1000 }))),
         deadlineMs,
       )
       this.#waiters.push({ resolve, reject, timer })
@@ -149,28 +150,28 @@ export class Wire {
   quit(): void {
     if (this.#error) return
     this.#socket.end('QUIT\r\n')
-    this.#fail(new WireError('network', 'the connection was closed by us'), false)
+    this.#fail(new WireError('network', sentence('delivery.closed_by_us')), false)
     const socket = this.#socket
     setTimeout(() => socket.destroy(), 2_000).unref()
   }
 
   /** Cuts the connection immediately. */
-  destroy(reason: string): void {
+  destroy(reason: Sentence): void {
     this.#fail(new WireError('network', reason))
   }
 
   #attach(socket: Socket): void {
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
-    socket.on('error', error => this.#fail(new WireError('network', error.message)))
-    socket.on('close', () => this.#fail(new WireError('network', 'the server closed the connection')))
+    socket.on('error', error => this.#fail(new WireError('network', verbatim(error.message))))
+    socket.on('close', () => this.#fail(new WireError('network', sentence('delivery.closed'))))
   }
 
   #read(bytes: Buffer): void {
     const lines = (this.#rest + bytes.toString('latin1')).split('\n')
     this.#rest = lines.pop() ?? ''
     for (const raw of lines) this.#line(raw.endsWith('\r') ? raw.slice(0, -1) : raw)
-    if (this.#rest.length > LINE_MAX) this.#fail(new WireError('protocol', 'a reply line is too long'))
+    if (this.#rest.length > LINE_MAX) this.#fail(new WireError('protocol', sentence('delivery.line_too_long')))
   }
 
   #line(raw: string): void {
@@ -179,12 +180,12 @@ export class Wire {
     const line = /^[\x00-\x7f]*$/.test(raw) ? raw : Buffer.from(raw, 'latin1').toString('utf8')
     this.conversation.received(line)
     this.#lines.push(line)
-    if (this.#lines.length > REPLY_LINES_MAX) this.#fail(new WireError('protocol', 'a reply has too many lines'))
+    if (this.#lines.length > REPLY_LINES_MAX) this.#fail(new WireError('protocol', sentence('delivery.too_many_lines')))
     if (/^\d{3}-/.test(line) || this.#waiters.length === 0) return // unasked: stays and makes the connection unusable
     const reply = parseReply(this.#lines)
     this.#lines = []
     if (!reply) {
-      this.#fail(new WireError('protocol', 'the server sent something that is no SMTP reply'))
+      this.#fail(new WireError('protocol', sentence('delivery.not_smtp')))
       return
     }
     const waiter = this.#waiters.shift()
@@ -215,10 +216,16 @@ function settled(socket: Socket, event: string, deadlineMs: number, kind: 'netwo
       else resolve()
     }
     const good = () => finish()
-    const closed = () => finish(new WireError(kind, 'the server closed the connection'))
-    const bad = (error: Error) => finish(new WireError(kind, error.message))
+    const closed = () => finish(new WireError(kind, sentence('delivery.closed')))
+    const bad = (error: Error) => finish(new WireError(kind, verbatim(error.message)))
     const timer = setTimeout(
-      () => finish(new WireError(kind === 'tls' ? 'tls' : 'timeout', `no connection within ${deadlineMs / 1000} s`)),
+      () =>
+        finish(
+          new WireError(
+            kind === 'tls' ? 'tls' : 'timeout',
+            sentence('delivery.no_connection', { seconds: deadlineMs / 1000 }),
+          ),
+        ),
       deadlineMs,
     )
     socket.once(event, good).once('close', closed).once('error', bad)

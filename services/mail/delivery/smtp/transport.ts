@@ -1,4 +1,5 @@
 /** The terms between delivery and a way out (SMTP to receivers or to a relay, or the captured mail), and its interface. */
+import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
 import type { Stage } from '../rules/classify-reply.ts'
 import type { Reply } from '../rules/smtp-reply.ts'
 import type { StsPolicy } from '../rules/tls-requirement.ts'
@@ -78,7 +79,7 @@ export interface Sent {
    * No host let a session begin, and why. `until`: none was asked, because all failed lately; then the outcomes are
    * `withheld`. In milliseconds. `ofDomain`: for this domain only.
    */
-  unreachable?: { reason: string; until?: number; ofDomain?: boolean } | undefined
+  unreachable?: { reason: StoredSentence; until?: number; ofDomain?: boolean } | undefined
 }
 
 /** A transaction whose content is not in memory yet. */

@@ -1,8 +1,11 @@
 /** Stored messages, deliveries and events as the API shows them. */
 import type { z } from 'zod'
+import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { domainOf } from '../../message/address.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
 import { messageStatus } from '../../store/rules/email-status.ts'
+import { explanationOf } from '../../store/rules/explanation.ts'
 import type { emailAttempt, emailDetail, emailEvent, emailSummary } from './emails-contract.ts'
 
 const SOURCES = { http: 'api', smtp: 'smtp', system: 'system' } as const
@@ -57,7 +60,7 @@ export function toDetail(
       email: rcpt,
       attempts: att,
       next_attempt_at: due.toISOString(),
-      last_reply: last?.text ?? null,
+      ...sentenceFields('last_reply', last && explanationOf(last)),
     })),
   }
 }
@@ -75,10 +78,14 @@ export function toTimeline(message: MessageDoc, events: readonly EventDoc[]): z.
     smtp_code: null,
     enhanced_code: null,
     mx_host: null,
-    text: message.scheduled_at ? `scheduled for ${message.scheduled_at.toISOString()}` : 'accepted',
+    ...sentenceFields('text', acceptanceOf(message)),
     ambiguous: false,
   }))
   return [...accepted, ...events.map(toEvent)]
+}
+
+function acceptanceOf({ scheduled_at: at }: MessageDoc): Sentence {
+  return at ? sentence('delivery.scheduled', { at: at.toISOString() }) : sentence('delivery.accepted')
 }
 
 /** One attempt as an event. */
@@ -94,7 +101,7 @@ export function toEvent(event: EventDoc): z.input<typeof emailEvent> {
     smtp_code: event.code ?? null,
     enhanced_code: event.enhanced ?? null,
     mx_host: event.mx ?? null,
-    text: event.text,
+    ...sentenceFields('text', explanationOf(event)),
     ambiguous: event.ambiguous === true,
   }
 }
@@ -115,7 +122,7 @@ export function toAttempt(event: EventDoc): z.input<typeof emailAttempt> {
     tls: event.tls ?? null,
     smtp_code: event.code ?? null,
     enhanced_code: event.enhanced ?? null,
-    reply: event.text,
+    ...sentenceFields('reply', explanationOf(event)),
     ambiguous: event.ambiguous === true,
     conversation: event.conversation ?? null,
   }

@@ -1,6 +1,7 @@
 /** Operations that read the delivery log and act on stored messages. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import { reason } from '../../../platform/sentences/issue-reason.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
@@ -65,6 +66,8 @@ export const emailDetail = emailSummary
         attempts: z.number().int(),
         next_attempt_at: time,
         last_reply: z.string().nullable(),
+        last_reply_code: sentenceCode.nullable(),
+        last_reply_params: sentenceParams.nullable(),
       }),
     ),
   })
@@ -84,6 +87,8 @@ export const emailEvent = z
     enhanced_code: z.string().nullable(),
     mx_host: z.string().nullable(),
     text: z.string(),
+    text_code: sentenceCode,
+    text_params: sentenceParams,
     ambiguous: z.boolean(),
   })
   .meta({ id: 'EmailEvent' })
@@ -105,6 +110,8 @@ export const emailAttempt = z
     smtp_code: z.number().int().nullable(),
     enhanced_code: z.string().nullable(),
     reply: z.string(),
+    reply_code: sentenceCode,
+    reply_params: sentenceParams,
     ambiguous: z.boolean(),
     conversation: z.string().nullable(),
   })

@@ -125,6 +125,8 @@ export const getQueues = endpoint({
         since: time.nullable(),
         /** The reply or error that began the state. */
         reason: z.string().nullable(),
+        reason_code: sentenceCode.nullable(),
+        reason_params: sentenceParams.nullable(),
         /** Allowed immediately by the worker that wrote last. */
         connections: z.number().int(),
         messages_per_second: z.number().nullable(),

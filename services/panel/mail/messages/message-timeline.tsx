@@ -8,6 +8,7 @@ import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { Card } from '../../ui/layout/page.tsx'
+import { sentenceText } from '../../ui/values/service-sentence.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import { MailStatusBadge } from './mail-status-badge.tsx'
 import { isInProgress, toneOf } from './mail-statuses.ts'
@@ -120,8 +121,9 @@ function AttemptBody({ attempt }: { attempt: Attempt }) {
   )
 }
 
-/** SMTP reply with its codes, which the server's text may already contain. */
-function replyOf({ reply, smtp_code, enhanced_code }: Attempt): string {
+/** SMTP reply or error of ours with its codes, which the text may already contain. */
+function replyOf({ reply: text, reply_code, reply_params, smtp_code, enhanced_code }: Attempt): string {
+  const reply = sentenceText({ text, code: reply_code, params: reply_params })
   if (smtp_code !== null && reply.startsWith(String(smtp_code))) return reply
   return [smtp_code, enhanced_code && !reply.startsWith(enhanced_code) ? enhanced_code : null, reply]
     .filter(part => part !== null && part !== '')

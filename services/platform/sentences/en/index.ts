@@ -1,4 +1,5 @@
 /** The English texts. Their placeholders define the parameters of each code, for all languages. */
+import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
 import { dnsPlan } from './dns-plan.ts'
@@ -11,6 +12,7 @@ import { resources } from './resources.ts'
 import { texts } from './texts.ts'
 
 export const english = {
+  ...delivery,
   ...details,
   ...dns,
   ...dnsPlan,

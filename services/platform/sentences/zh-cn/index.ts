@@ -1,5 +1,6 @@
 /** The Chinese texts; the compiler requires one for each English text. */
 import type { Catalogue } from '../render.ts'
+import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
 import { dnsPlan } from './dns-plan.ts'
@@ -14,6 +15,7 @@ import { texts } from './texts.ts'
 /** Simplified Chinese. */
 export const chinese: Catalogue = {
   texts: {
+    ...delivery,
     ...details,
     ...dns,
     ...dnsPlan,
