@@ -103,6 +103,6 @@ test('an error envelope is parsed into the same error type', async () => {
     code: '42200',
     status: 422,
     message: '参数有误',
-    fieldErrors: [{ pointer: '/price', code: '', message: '最多两位小数' }],
+    fieldErrors: [{ pointer: '/price', message: '最多两位小数' }],
   })
 })

@@ -1,11 +1,13 @@
 /** One error type for error responses and network failures. */
 
-/** Error of one field of a request: JSON pointer, code with parameters, English message. */
+/** Error of one field of a request. */
 export interface FieldError {
+  /** JSON pointer into the body. */
   pointer: string
-  code: string
-  params?: object | undefined
+  /** In English, or without a code in the language of the request. */
   message: string
+  message_code?: string | undefined
+  message_params?: object | undefined
 }
 
 /** Error of a request. `status` is 0 if no response was received (offline, aborted, blocked). */
@@ -74,12 +76,12 @@ function codeOf(code: unknown, status: number): string {
   return textOf(code) ?? (status >= 500 ? 'unavailable' : 'internal')
 }
 
-/** Their messages are in the language of the panel already: it has no code to render. */
+/** Their messages are in the language of the panel already. */
 function envelopeFieldErrors(data: unknown): FieldError[] {
   const errors = isRecord(data) && Array.isArray(data.errors) ? data.errors : []
   return errors.flatMap(error =>
     isRecord(error) && typeof error.message === 'string'
-      ? [{ pointer: `/${textOf(error.field) ?? ''}`, code: '', message: error.message }]
+      ? [{ pointer: `/${textOf(error.field) ?? ''}`, message: error.message }]
       : [],
   )
 }

@@ -211,8 +211,17 @@ const problem: Refusal = {
         type: 'array',
         items: {
           type: 'object',
-          required: ['pointer', 'code', 'message'],
-          properties: { pointer: text, code: text, params, message: text },
+          required: ['pointer', 'code', 'message', 'message_code', 'message_params'],
+          properties: {
+            pointer: text,
+            code: text,
+            message: { type: 'string', description: 'In English.' },
+            message_code: {
+              type: 'string',
+              description: 'Code of the sentence in `message`; more precise than `code`.',
+            },
+            message_params: params,
+          },
         },
       },
     },

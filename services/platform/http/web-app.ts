@@ -11,7 +11,7 @@ import { isTrustedProxy, resolveClientAddress } from '../network/ip-networks.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { type FieldError, ProblemError, problems, problemTitle, refuseFields } from '../problems.ts'
-import { inEnglish, sentence } from '../sentences/sentence.ts'
+import { sentence } from '../sentences/sentence.ts'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
 import { readJson } from './json-body.ts'
 import { sentenceFields } from './sentence-fields.ts'
@@ -264,15 +264,9 @@ export function problemBody({ code, sentence: reason, detail, errors }: ProblemE
   }
 }
 
-/** An error of a field, with the code of its sentence without `field.` and the English text. */
+/** An error of a field: the code that clients compare, and the sentence with its own code, which may be more precise. */
 function fieldErrorBody({ pointer, reason, code = reason.code }: FieldError) {
-  const { params } = reason
-  return {
-    pointer,
-    code: code.replace(/^(?:field|problem)\./, ''),
-    ...(params ? { params } : {}),
-    message: inEnglish(reason),
-  }
+  return { pointer, code: code.replace(/^(?:field|problem)\./, ''), ...sentenceFields('message', reason) }
 }
 
 /** The response to any error: problems as they are, an unavailable database, or "internal". */

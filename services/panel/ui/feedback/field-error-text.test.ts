@@ -18,13 +18,16 @@ describe.each([
 
   test('an error with a known code has the text of the language', () => {
     expect(
-      fieldErrorText({ code: 'needs_dns_account', message: 'Keeping the records up to date needs a DNS account.' }),
+      fieldErrorText({
+        message_code: 'field.needs_dns_account',
+        message: 'Keeping the records up to date needs a DNS account.',
+      }),
     ).toBe(text)
   })
 
   test.each([
-    ['an unknown code', { code: 'of_tomorrow', message: 'is odd' }],
-    ['no code', { code: '', message: '不能为空' }],
+    ['an unknown code', { message_code: 'field.of_tomorrow', message: 'is odd' }],
+    ['no code', { message: '不能为空' }],
   ])('an error with %s has its message', (_, error) => {
     expect(fieldErrorText(error)).toBe(error.message)
   })
@@ -35,7 +38,7 @@ const validationProblem = (...pointers: string[]) =>
     code: 'validation_failed',
     status: 422,
     detail: '',
-    fieldErrors: pointers.map(pointer => ({ pointer, code: 'x', message: `${pointer} is odd` })),
+    fieldErrors: pointers.map(pointer => ({ pointer, message: `${pointer} is odd` })),
   })
 
 test.each([

@@ -1,11 +1,10 @@
 /** Texts of field errors. */
 import { ApiProblem, type FieldError } from '../../api/problem.ts'
-import { renderSentence } from '../../i18n/index.ts'
-import { preferences } from '../../state/preferences.ts'
+import { sentenceText } from '../values/service-sentence.tsx'
 
-/** The text of a field error in the reader's language, or its English message. */
-export function fieldErrorText({ code, params, message }: Omit<FieldError, 'pointer'>): string {
-  return renderSentence(preferences().language, { code: `field.${code}`, params }) ?? message
+/** The text of a field error in the reader's language, or its message. */
+export function fieldErrorText({ message, message_code, message_params }: Omit<FieldError, 'pointer'>): string {
+  return sentenceText({ text: message, code: message_code, params: message_params })
 }
 
 /** Text and location of a field error; the path of `/dns/spf/0` is `['dns', 'spf', '0']`. */
