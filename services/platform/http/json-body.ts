@@ -177,8 +177,13 @@ function parseText(text: string): unknown {
     return JSON.parse(text) as unknown
   } catch {
     const reader = new JsonReader({ values: Infinity, members: Infinity, depth: Infinity, text: Infinity })
-    reader.push(Buffer.from(text))
-    return reader.end()
+    try {
+      reader.push(Buffer.from(text))
+      return reader.end()
+    } catch (error) {
+      // It is not JSON, whatever else the reader met first.
+      throw error instanceof JsonError ? new JsonError(error.sentence) : error
+    }
   }
 }
 

@@ -129,6 +129,11 @@ describe('a document', () => {
       '"}" at octet 7, where a name in double quotes is expected',
       '第 7 个字节处是"}"，此处应为双引号内的名称',
     ],
+    [
+      '{\xe2\x80\x9ca":1}',
+      '"“" at octet 1, where a name in double quotes or } is expected',
+      '第 1 个字节处是"“"，此处应为双引号内的名称或 }',
+    ],
     ['{"a":tru', '"tru" at octet 8, where a value is expected', '第 8 个字节处是"tru"，此处应为值'],
     ['{"a" 1}', '"1" at octet 5, where ":" is expected', '第 5 个字节处是"1"，此处应为":"'],
     [

@@ -126,8 +126,8 @@ export class JsonReader {
     if (expected === 'value' || expected === 'value or ]') return this.#startValue(bytes, octet, at)
     if (octet === COLON && expected === ':') this.#expected = 'value'
     else if (octet === CLOSE_OBJECT && expected === 'name or }') this.#close()
-    else if (expected === ', or end') this.#continue(octet, at)
-    else throw this.#unexpectedOctet(at, octet)
+    else if (expected === ', or end') this.#continue(bytes, octet, at)
+    else throw this.#unexpectedCharacter(bytes, at)
     return at + 1
   }
 
@@ -136,16 +136,16 @@ export class JsonReader {
     else if (octet === OPEN_ARRAY) this.#open([], 'value or ]', at)
     else if (octet === CLOSE_ARRAY && this.#expected === 'value or ]') this.#close()
     else if (IN_WORD[octet] === 1) return this.#readWord(bytes, at)
-    else throw this.#unexpectedOctet(at, octet)
+    else throw this.#unexpectedCharacter(bytes, at)
     return at + 1
   }
 
   /** After a value in a container. */
-  #continue(octet: number, at: number): void {
+  #continue(bytes: Buffer, octet: number, at: number): void {
     const inArray = Array.isArray(this.#top?.container)
     if (octet === COMMA) this.#expected = inArray ? 'value' : 'name'
     else if (octet === (inArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.#close()
-    else throw this.#unexpectedOctet(at, octet)
+    else throw this.#unexpectedCharacter(bytes, at)
   }
 
   #open(container: Level['container'], expected: Expected, at: number): void {
@@ -295,8 +295,10 @@ export class JsonReader {
     this.#expected = ':'
   }
 
-  #unexpectedOctet(at: number, octet: number): JsonError {
-    return this.#unexpected(at, JSON.stringify(String.fromCharCode(octet)))
+  /** Names the whole character: “ begins with an octet that alone would be â. */
+  #unexpectedCharacter(bytes: Buffer, at: number): JsonError {
+    const [character = ''] = bytes.toString('utf8', at, at + 4)
+    return this.#unexpected(at, JSON.stringify(character))
   }
 
   #unexpected(at: number, found: Sentence | string): JsonError {
