@@ -58,7 +58,7 @@ export const App = defineKind({
   plural: 'apps',
   shortName: 'mapp',
   description:
-    'An application whose users, plans and switches the subscription services run. Its keys lie in the Secret <name>-app.',
+    'An application whose users, plans and switches the subscription services run. Its keys are in the Secret <name>-app.',
   spec,
   status,
   columns: [

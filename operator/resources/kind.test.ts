@@ -39,9 +39,9 @@ describe('parsing an object', () => {
   })
 
   test.each<[string, unknown, string]>([
-    ['a wrong field', { size: 'big' }, 'The spec is not valid: spec.size must be a number.'],
-    ['no object', 'spec', 'The spec is not valid: spec must be an object.'],
-    ['nothing', undefined, 'The spec is not valid: spec is required.'],
+    ['a wrong field', { size: 'big' }, 'The spec is not valid: spec.size must be a number'],
+    ['no object', 'spec', 'The spec is not valid: spec must be an object'],
+    ['nothing', undefined, 'The spec is not valid: spec is required'],
   ])('of a spec that is %s identifies the object, and its known status', (_what, spec, message) => {
     const failure = (() => {
       try {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { type Issue, validate } from '../../services/platform/json/bounded-validation.ts'
+import { clauses } from '../../services/platform/sentences/compose.ts'
 import { type Sentence, SentenceError, sentence } from '../../services/platform/sentences/sentence.ts'
 
 /** API group of all kinds. */
@@ -210,7 +211,7 @@ function specErrors(issues: readonly Issue[]): Sentence {
   const errors = issues.map(({ path, reason }) =>
     sentence('resource.field_error', { pointer: ['spec', ...path].join('.'), reason }),
   )
-  return sentence('resource.spec_invalid', { errors })
+  return sentence('resource.spec_invalid', { errors: clauses(errors) })
 }
 
 const object = z.object({ metadata, spec: z.unknown(), status: z.unknown().optional() })

@@ -12,6 +12,7 @@ import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { HOUR_MS } from '../../../services/platform/durations.ts'
 import { validate } from '../../../services/platform/json/bounded-validation.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
+import { clauses } from '../../../services/platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { keyOf } from '../../kube/object-paths.ts'
 import { SECRET_LABEL, type SecretObject } from '../../kube/object-writer.ts'
@@ -63,7 +64,10 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
   if (!secret.metadata.labels?.[SECRET_LABEL]) await context.writer.labelSecret(id)
   const credentials = credentialsOf(spec, secret)
   if (Array.isArray(credentials))
-    return invalid('InvalidSecret', sentence('resource.credentials_invalid', { name: id.name, errors: credentials }))
+    return invalid(
+      'InvalidSecret',
+      sentence('resource.credentials_invalid', { name: id.name, errors: clauses(credentials) }),
+    )
   try {
     const owner = await ensureNamespaceAccount(context, namespaceAccount(metadata.namespace), metadata.namespace)
     const { account } = await applyDnsAccount(dns, managedBy(resource), owner._id, credentials)

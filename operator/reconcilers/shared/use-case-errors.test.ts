@@ -7,15 +7,20 @@ import { ReportedError } from './reported-error.ts'
 import { refusalOf } from './use-case-errors.ts'
 
 const fieldError = { pointer: '/price', reason: sentence('field.format') }
+const listError = { pointer: '/level', reason: sentence('field.option', { options: ['a', 'b'] }) }
 
 test.each<[ProblemCode, string, string]>([
   ['conflict', 'Conflict', 'The SMTP user name ann is taken.'],
   ['managed_by_resource', 'Conflict', 'The SMTP user name ann is taken.'],
   ['name_taken', 'Conflict', 'The SMTP user name ann is taken.'],
   ['not_found', 'Conflict', 'The SMTP user name ann is taken.'],
-  ['validation_failed', 'InvalidSpec', 'The SMTP user name ann is taken. /price has the wrong format'],
+  [
+    'validation_failed',
+    'InvalidSpec',
+    'The SMTP user name ann is taken. /price has the wrong format; /level must be one of: a, b',
+  ],
 ])('%s is reported as %s, and reconciled again', (code, reason, message) => {
-  const errors = code === 'validation_failed' ? [fieldError] : []
+  const errors = code === 'validation_failed' ? [fieldError, listError] : []
   const condition = expect.objectContaining({ type: 'Accepted', status: 'False', reason, message })
   expect(refusalOf(new ProblemError(code, sentence('detail.smtp_name_taken', { name: 'ann' }), { errors }))).toEqual({
     conditions: [condition],

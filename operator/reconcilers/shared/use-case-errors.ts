@@ -1,5 +1,6 @@
 /** Turns refusals by use cases into conditions. */
 import { ProblemError } from '../../../services/platform/problems.ts'
+import { clauses } from '../../../services/platform/sentences/compose.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { bad } from './conditions.ts'
 import type { Outcome } from './reconcile.ts'
@@ -15,7 +16,7 @@ export function refusalOf(error: unknown): Outcome {
   const errors = error.errors.map(({ pointer, reason }) =>
     pointer === '' ? reason : sentence('resource.field_error', { pointer, reason }),
   )
-  const message = errors.length > 0 ? sentence('resource.refused', { detail, errors }) : detail
+  const message = errors.length > 0 ? sentence('resource.refused', { detail, errors: clauses(errors) }) : detail
   return {
     conditions: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)],
     requeueAfterMs: REFUSED_MS,

@@ -11,10 +11,15 @@ export function asSentence(given: StoredSentence): Sentence {
   return typeof given === 'string' ? verbatim(given) : given
 }
 
+/** Parts of a sentence, at least one, separated by semicolons: they may have commas of their own. */
+export function clauses(parts: readonly Sentence[]): Sentence {
+  return parts.reduce((before, next) => sentence('text.clauses', { first: before, second: next }))
+}
+
 /** Several complete sentences as one. */
 export function joined([first, ...rest]: readonly [StoredSentence, ...StoredSentence[]]): Sentence {
   return rest.reduce<Sentence>(
-    (before, next) => sentence('text.joined', { first: before, second: next }),
+    (before, next) => sentence('text.joined', { first: before, second: asSentence(next) }),
     asSentence(first),
   )
 }

@@ -36,13 +36,15 @@ test('every problem has a title', () => {
 test('every code is used by the service', async () => {
   const services = join(import.meta.dirname, '../..')
   const used = new Set<string>()
+  const rules = new Set<string>()
   for await (const file of glob(['**/*.ts', '../operator/**/*.ts'], { cwd: services })) {
     if (/\.test\.ts$|sentences\/(en|zh-cn)\/|node_modules/.test(file)) continue
     for (const [, code] of (await readFile(join(services, file), 'utf8')).matchAll(/'([a-z0-9_]+(?:\.[a-z0-9_]+)*)'/g))
-      if (code) used.add(code)
+      if (code) (/^(?:subscriptions|platform\/network)\//.test(file) ? rules : used).add(code)
   }
-  // The subscription module names the sentences of fields by rule, without `field.`.
-  const isUsed = (code: string) => used.has(code) || (code.startsWith('field.') && used.has(code.slice(6)))
+  // The subscription module, and what is wrong with a target, name the sentences of fields by rule, without `field.`.
+  const isUsed = (code: string) =>
+    used.has(code) || rules.has(code) || (code.startsWith('field.') && rules.has(code.slice('field.'.length)))
   expect(Object.keys(english).filter(code => !code.startsWith('problem.') && !isUsed(code))).toEqual([])
 })
 

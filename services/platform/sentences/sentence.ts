@@ -13,7 +13,17 @@ type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}$
   : never
 
 /** Placeholders for words in the language of the reader: text from outside has to be marked as `text.verbatim`. */
-type WordsOf = 'detail' | 'effect' | 'errors' | 'hint' | 'losses' | 'reason' | 'reasons' | 'results'
+type WordsOf =
+  | 'detail'
+  | 'effect'
+  | 'errors'
+  | 'first'
+  | 'hint'
+  | 'losses'
+  | 'reason'
+  | 'reasons'
+  | 'results'
+  | 'second'
 
 /** The parameters that a code needs, none of which may be missing. */
 export type ParamsOf<Code extends SentenceCode> = {

@@ -5,7 +5,7 @@ export const resources = {
   'resource.database_unavailable': 'The database does not answer; trying again.',
   'resource.internal_error': 'An internal error occurred; the log of the operator has the details. Trying again.',
   'resource.paused': 'The annotation {annotation} is "paused": nothing is written for {name}.',
-  'resource.spec_invalid': 'The spec is not valid: {errors}.',
+  'resource.spec_invalid': 'The spec is not valid: {errors}',
   'resource.refused': '{detail} {errors}',
   'resource.field_error': '{pointer} {reason}',
   'resource.account_withdrawn':
@@ -73,7 +73,7 @@ export const resources = {
   'resource.token_revoked': 'The token is revoked.',
   // DNSProvider
   'resource.credentials_secret_missing': 'There is no Secret {name} in this namespace.',
-  'resource.credentials_invalid': 'The Secret {name} has errors: {errors}.',
+  'resource.credentials_invalid': 'The Secret {name} has errors: {errors}',
   'resource.credentials_no_key': 'there is no key {key}',
   'resource.credentials_wrong_value': 'the value of {key} is not valid ({reason})',
   'resource.dns_account_accepted': 'The account belongs to {account}.',

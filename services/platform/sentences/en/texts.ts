@@ -2,5 +2,6 @@
 
 export const texts = {
   'text.verbatim': '{text}',
+  'text.clauses': '{first}; {second}',
   'text.joined': '{first} {second}',
 } as const

@@ -6,7 +6,7 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.database_unavailable': '数据库无响应，正在重试。',
   'resource.internal_error': '发生内部错误，详情见 operator 日志。正在重试。',
   'resource.paused': '注解 {annotation} 为 "paused"：不为 {name} 写入任何内容。',
-  'resource.spec_invalid': 'spec 无效：{errors}。',
+  'resource.spec_invalid': 'spec 无效：{errors}',
   'resource.refused': '{detail}{errors}',
   'resource.field_error': '{pointer} {reason}',
   'resource.account_withdrawn':
@@ -69,7 +69,7 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.token_revoked': '该令牌已吊销。',
   // DNSProvider
   'resource.credentials_secret_missing': '此命名空间中没有 Secret {name}。',
-  'resource.credentials_invalid': 'Secret {name} 有误：{errors}。',
+  'resource.credentials_invalid': 'Secret {name} 有误：{errors}',
   'resource.credentials_no_key': '没有键 {key}',
   'resource.credentials_wrong_value': '{key} 的值无效（{reason}）',
   'resource.dns_account_accepted': '该账号属于 {account}。',

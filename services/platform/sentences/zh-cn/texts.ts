@@ -3,5 +3,6 @@ import type { texts as english } from '../en/texts.ts'
 
 export const texts: Readonly<Record<keyof typeof english, string>> = {
   'text.verbatim': '{text}',
+  'text.clauses': '{first}；{second}',
   'text.joined': '{first}{second}',
 }
