@@ -36,7 +36,7 @@ export interface AppliedCredential {
 /** Use cases run for a resource. */
 export type CredentialResourceDeps = CredentialDeps & { resource: ManagedBy }
 
-/** The password before the last rotation works for so long, in milliseconds. */
+/** How long the password still works after it was rotated, in milliseconds. */
 const OVERLAP_MS = DAY_MS
 
 /**

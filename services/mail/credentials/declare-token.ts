@@ -34,7 +34,7 @@ export interface AppliedToken {
 /** Use cases run for a resource. */
 export type TokenResourceDeps = TokenDeps & { resource: ManagedBy }
 
-/** A token that was replaced works for so long. */
+/** How long a token still works after it was replaced. */
 export const TOKEN_OVERLAP_MS = DAY_MS
 
 /** Keeps the token of the Secret if it is still good, else makes a new one and lets the others run out. */

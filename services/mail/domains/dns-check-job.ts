@@ -31,12 +31,12 @@ export async function checkDueDomains(
     keyOf: ({ domain }) => domain.user_id,
     perKey: PER_ACCOUNT,
   })
-  const lane = async () => {
+  const runner = async () => {
     while (!signal.aborted) {
       if (!(await next(due => checkDue(deps, due)))) return
       if (++checked % 100 === 0) await touch()
     }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, lane))
+  await Promise.all(Array.from({ length: PARALLEL }, runner))
   return checked
 }

@@ -56,8 +56,8 @@ export async function registerDomain(deps: DomainDeps, userId: string, typed: st
     })
   }
   const { name } = result
-  const lane = deps.resource ? declared : registrations
-  return lane(userId, async () => {
+  const limiter = deps.resource ? declared : registrations
+  return limiter(userId, async () => {
     const taken = new ProblemError('conflict', sentence('detail.domain_exists', { name }))
     // Both before a key is made: that costs 100 ms of CPU.
     if (await findDomain(deps.db, userId, name)) throw taken

@@ -12,7 +12,7 @@ export interface RequestedChecks {
    * the account wait.
    */
   check(domain: DomainDoc): Promise<DnsCheckDoc>
-  /** Runs other work on DNS of the account in the same lane; the next check of the domain is not answered from memory. */
+  /** Runs other work on DNS of the account under the same limits; the next check of the domain is not answered from memory. */
   change<T>(domain: DomainDoc, work: () => Promise<T>): Promise<T>
   /** Runs work at a DNS provider that is for no domain, such as a test of credentials, in the same lane. */
   run<T>(userId: string, work: () => Promise<T>): Promise<T>
@@ -27,12 +27,12 @@ const MOST = 1_000
 
 /** Makes them. */
 export function createRequestedChecks(deps: DnsDeps): RequestedChecks {
-  const lane = createFairLimiter(LIMITS)
+  const limiter = createFairLimiter(LIMITS)
   const known = new Map<string, { until: number; check: Promise<DnsCheckDoc> }>()
   const begin = (domain: DomainDoc): Promise<DnsCheckDoc> => {
     const entry = {
       until: Number.POSITIVE_INFINITY,
-      check: lane(domain.user_id, () => verifyDomain(deps, domain._id)),
+      check: limiter(domain.user_id, () => verifyDomain(deps, domain._id)),
     }
     const forget = () => known.get(domain._id) === entry && known.delete(domain._id)
     entry.check.then(() => {
@@ -55,11 +55,11 @@ export function createRequestedChecks(deps: DnsDeps): RequestedChecks {
     },
     async change(domain, work) {
       try {
-        return await lane(domain.user_id, work)
+        return await limiter(domain.user_id, work)
       } finally {
         known.delete(domain._id)
       }
     },
-    run: lane,
+    run: limiter,
   }
 }

@@ -1,7 +1,7 @@
 /** Waits and repetitions that an abort ends. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. Keeps the process alive meanwhile. */
+/** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. Keeps the process alive until then. */
 export async function abortableDelay(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (ms <= 0) return
   await sleep(ms, undefined, { signal }).catch(() => undefined)

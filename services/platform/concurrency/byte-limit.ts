@@ -4,11 +4,15 @@ import { addTo } from '../count-by-key.ts'
 
 /** Admits up to a number of bytes at a time; an item larger than the limit is admitted alone. */
 export interface ByteLimit {
-  /** Default size up to which items are not counted: they are in memory already. */
+  /**
+   * Resolves with the release of the bytes once they are admitted. Without an account in order. With one in the order of
+   * that account; while an account has bytes admitted it gets no more than half of what is left, so that its slow items
+   * do not keep out the others.
+   */
   enter(bytes: number, account?: string): Promise<() => void>
 }
 
-/** Creates a limit of `limit` bytes for items larger than `freeBytes`. */
+/** Default size up to which items are not counted: they are in memory already. */
 const FREE_BYTES = 128 * 1024
 
 interface Waiting {
@@ -17,7 +21,7 @@ interface Waiting {
   enter(): void
 }
 
-/** Makes a gate of `limit` bytes, for things larger than `freeBytes`. */
+/** Creates a limit of `limit` bytes for items larger than `freeBytes`. */
 export function createByteLimit(limit: number, freeBytes = FREE_BYTES): ByteLimit {
   let inside = 0
   const held = new Map<string, number>()

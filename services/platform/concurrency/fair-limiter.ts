@@ -28,7 +28,7 @@ interface Line {
 /** Seconds after which a client may try again that found its line full. */
 const RETRY_SECONDS = 5
 
-/** An empty lane. */
+/** A limiter without work. */
 export function createFairLimiter({
   atOnce = Number.POSITIVE_INFINITY,
   perKey,

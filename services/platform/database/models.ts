@@ -8,7 +8,10 @@ import { type CollectionDefinition, type Db, type IndexDefinition, isDuplicateKe
 
 export type { Db, QueryFilter, Session }
 
-/** A model without the operations that do not reject undefined values in their filters. */
+/**
+ * A model without its operations that do not reject undefined values in filters. `collection`, the driver's own, does not
+ * reject them either.
+ */
 export type Model<T> = Omit<MongooseModel<T>, 'aggregate' | 'bulkWrite'>
 
 /** A collection with its schema. Its indexes are those of the schema. */

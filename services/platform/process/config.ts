@@ -191,7 +191,7 @@ const shape = {
     'Time zone of dates and days in the Subscription Administration API.',
   ),
   EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
-    'A timed subscription that ends within so many days is "expiring soon".',
+    'A timed subscription that ends within this number of days is "expiring soon".',
   ),
   REMINDERS_PER_DAY: withDefault(z.coerce.number().int().min(0), '10000').describe(
     'Reminder mails of one app in a day, notices of automatic renewals not counted; its webhooks hear of the rest. 0 = no limit.',

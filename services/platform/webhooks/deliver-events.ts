@@ -54,10 +54,10 @@ export async function sendEvents<W extends WebhookEndpoint, E extends WebhookEve
     tries++
     await sendOne(sending, event)
   }
-  const lane = async () => {
+  const runner = async () => {
     while (!signal.aborted) if (!(await next(send))) return
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: AT_ONCE }, runner))
   return tries
 }
 

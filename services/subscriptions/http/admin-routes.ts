@@ -2,6 +2,7 @@
 import type Koa from 'koa'
 import { createRouter, methodsAt, refuseMethod, type WebContext } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { mountAudit } from '../audit/http/audit-log.ts'
 import { mountApps, mountCredentials } from '../catalogue/http/apps.ts'
 import { mountPlans } from '../catalogue/http/plans.ts'
@@ -92,7 +93,8 @@ export function dispatch(router: ReturnType<typeof createRouter>) {
     const { path, route } = router.match(context.path, context.method)
     if (!route) {
       const { methods } = methodsAt(context.path, path)
-      if (methods.length === 0) throw new ProblemError('not_found')
+      if (methods.length === 0)
+        throw new ProblemError('not_found', sentence('detail.nothing_at', { path: context.path }))
       refuseMethod(context, methods)
     }
     await routes(context as Parameters<typeof routes>[0], async () => undefined)

@@ -80,7 +80,7 @@ export const credentials = defineModel('sub_credentials', {
   secret_hash: field.optional(String),
   /** hmac: sealed with purpose `app-secret`, place `sub_credentials/<_id>`. */
   sealed: field.optional(String),
-  /** secret of a resource's app, sealed in the same way until it lies in its Kubernetes Secret; then only the hash stays. */
+  /** secret of a resource's app, sealed in the same way until its Kubernetes Secret has it; then only the hash stays. */
   undelivered: field.optional(String),
   managed_by: managedBy,
   created_at: field.date,

@@ -88,12 +88,12 @@ test.each([
     ['SUBMISSION_TLS_KEY: is required with SUBMISSION_TLS_CERT'],
   ],
   ['an invalid listener', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
-])('%s: exits with 78 and names each error without its value', async (_, env: Environment, messages) => {
+])('%s: exits with 78 and names each error, and repeats no secret', async (_, env: Environment, messages) => {
   expect(messages.length).toBeGreaterThan(0)
   const { child, output } = start('services/panel.ts', { MONGODB_URI: ownUri(), ...env })
   expect(await once(child, 'exit')).toEqual([78, null])
   for (const message of messages) expect(output()).toContain(message)
-  if (env.SESSION_SECRET) expect(output()).not.toContain(env.SESSION_SECRET)
+  for (const secret of [env.SESSION_SECRET, env.API_TOKEN]) if (secret) expect(output()).not.toContain(secret)
 })
 
 test.each([

@@ -19,7 +19,7 @@ export const credentials = defineModel('credentials', {
   password_made_at: field.optional(Date),
   /** SHA-256 of the made password before the last rotation, which works until then; random passwords need no slow hash. */
   previous: field.optional(field.part({ sha256: field.text, until: field.date })),
-  /** Addresses or `@domain` that may stand in From and the envelope; empty = all of the account's domains. */
+  /** Addresses or `@domain` that may be in From and the envelope; empty = all of the account's domains. */
   allowed_senders: field.required([String]),
   /** Networks that may log in; empty = any. */
   allowed_cidrs: field.required([String]),

@@ -18,7 +18,7 @@ const time = z.iso.datetime()
 const texts = z.array(z.string())
 const selectorParams = domainParams.extend({ selector: z.string().min(1).max(63) })
 
-/** One look at DNS. */
+/** One DNS check. */
 export const dnsCheck = z
   .strictObject({
     object: z.literal('dns_check'),

@@ -19,7 +19,7 @@ const recordCheck = field.part({
   instructions: sentences,
 })
 
-/** A sending domain of one account. Unique per (user_id, name): several accounts may claim a name, one may verify it. */
+/** A sending domain of one account. Unique per (user_id, name): several accounts may register a name, one may verify it. */
 export const domains = defineModel('domains', {
   _id: field.text,
   user_id: field.text,
@@ -98,11 +98,11 @@ export const domains = defineModel('domains', {
   ]),
   /** The domain is being removed: until then no process writes records for it. */
   leaving_until: field.optional(Date),
-  /** Result of the last look at DNS. */
+  /** Result of the last DNS check. */
   check: field.optional(
     field.part({
       at: field.date,
-      /** Checks since the claim was made or last changed: chooses the interval while pending. */
+      /** Checks since the domain was registered or last changed: chooses the interval while pending. */
       attempts: field.number,
       /** Definite failures in a row of what verification rests on; temporary errors do not count. */
       failures: field.number,
@@ -114,7 +114,7 @@ export const domains = defineModel('domains', {
       errors: sentences,
     }),
   ),
-  /** Next look at DNS; the worker claims it by a guarded update. Absent: no more checks. */
+  /** Time of the next DNS check; the worker claims it by a guarded update. Absent: no more checks. */
   next_check_at: field.optional(Date),
   ...managed,
   /** Uid of the resource that managed it until its namespace lost the right to the account; with the right it comes back. */

@@ -42,7 +42,7 @@ const PAUSE_MS = 250
 /** Makes the staging of one process. `bodyDays`: how long bodies stay after the lifetime of their message. */
 export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock: Clock; bodyDays: number }): StageBody {
   const bodies = collectionOf(mongo.db, BODIES)
-  const gate = createByteLimit(WRITING_BYTES)
+  const memory = createByteLimit(WRITING_BYTES)
 
   const insert = async (messageId: string, number: number, part: Buffer): Promise<void> => {
     // The message is accepted later, so it lives longer than if it were now: by less than a day.
@@ -69,7 +69,7 @@ export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock:
         return parts
       },
       async write(part) {
-        const leave = await gate.enter(part.length)
+        const leave = await memory.enter(part.length)
         await insert(messageId, parts + 1, part).finally(leave)
         parts++
         size += part.length
