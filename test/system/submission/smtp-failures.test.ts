@@ -100,7 +100,8 @@ describe('under load', () => {
       await sleep(Math.random() * 100)
       await submission.mongod.crash()
       const refused = load.replies.get('451 4.3.0') ?? 0
-      await until(() => (load.replies.get('451 4.3.0') ?? 0) > refused + 20)
+      // Writes in flight wait for their outcome first, for some seconds on a busy machine.
+      await until(() => (load.replies.get('451 4.3.0') ?? 0) > refused + 20, 60_000)
       await submission.mongod.start()
       await load.more(50)
     }
