@@ -63,7 +63,7 @@ test('a problem document is parsed into code, field errors, request id and Retry
     code: 'validation_failed',
     status: 422,
     message: 'Some fields',
-    fieldErrors: [fieldError],
+    fieldErrors: [{ pointer: '/username', message: 'is too short' }],
     requestId: 'r1',
     retryAfter: 7,
   })

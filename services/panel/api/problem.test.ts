@@ -6,13 +6,20 @@ const answer = (status: number, body: unknown, headers: Record<string, string> =
   new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, statusText: 'In a word', headers })
 
 test('a problem document has code, detail, field errors and request id', async () => {
-  const errors = [{ pointer: '/to/0', code: 'custom', message: 'This is not an address.' }]
-  const body = { code: 'validation_failed', detail: 'to: wrong', errors, request_id: 'req-1' }
+  const errors = [
+    { pointer: '/to/0', code: 'custom', message: 'This is not an address.' },
+    { pointer: '/text', code: 'missing', message: 'Give text, html or both.' },
+  ]
+  const errors_codes = [{}, { code: 'field.body_missing', params: {} }]
+  const body = { code: 'validation_failed', detail: 'to: wrong', errors, errors_codes, request_id: 'req-1' }
   expect(await problemOf(answer(422, body, { 'x-request-id': 'req-2' }))).toMatchObject({
     code: 'validation_failed',
     message: 'to: wrong',
     status: 422,
-    fieldErrors: errors,
+    fieldErrors: [
+      { pointer: '/to/0', message: 'This is not an address.' },
+      { pointer: '/text', message: 'Give text, html or both.', sentence: errors_codes[1] },
+    ],
     requestId: 'req-1',
     retryAfter: undefined,
   })

@@ -6,8 +6,8 @@ export interface FieldError {
   pointer: string
   /** In English, or without a code in the language of the request. */
   message: string
-  message_code?: string | undefined
-  message_params?: object | undefined
+  /** The message as code and parameters. */
+  sentence?: { code: string; params: object } | undefined
 }
 
 /** Error of a request. `status` is 0 if no response was received (offline, aborted, blocked). */
@@ -59,7 +59,9 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
     detail: textOf(fields.detail) ?? textOf(fields.message) ?? response.statusText,
     title: textOf(fields.title),
     detailCode: detailOf(fields),
-    fieldErrors: Array.isArray(fields.errors) ? fields.errors.filter(isFieldError) : envelopeFieldErrors(fields.data),
+    fieldErrors: Array.isArray(fields.errors)
+      ? fieldErrorsOf(fields.errors, fields.errors_codes)
+      : envelopeFieldErrors(fields.data),
     requestId: textOf(fields.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfter: retryAfter > 0 ? retryAfter : undefined,
   })
@@ -74,6 +76,17 @@ export function mayRetry(error: unknown): boolean {
 function codeOf(code: unknown, status: number): string {
   if (typeof code === 'number' && code > 999) return String(code)
   return textOf(code) ?? (status >= 500 ? 'unavailable' : 'internal')
+}
+
+/** The errors with the sentences beside them, which are in the same order. */
+function fieldErrorsOf(errors: readonly unknown[], codes: unknown): FieldError[] {
+  return errors.flatMap((error, index) => {
+    if (!isRecord(error) || typeof error.pointer !== 'string' || typeof error.message !== 'string') return []
+    const given: unknown = Array.isArray(codes) ? codes[index] : undefined
+    const code = isRecord(given) ? textOf(given.code) : undefined
+    const params = isRecord(given) && isRecord(given.params) ? given.params : {}
+    return [{ pointer: error.pointer, message: error.message, ...(code && { sentence: { code, params } }) }]
+  })
 }
 
 /** Their messages are in the language of the panel already. */
@@ -97,8 +110,4 @@ function textOf(value: unknown): string | undefined {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
-}
-
-function isFieldError(value: unknown): value is FieldError {
-  return isRecord(value) && typeof value.pointer === 'string' && typeof value.message === 'string'
 }

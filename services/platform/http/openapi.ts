@@ -211,18 +211,14 @@ const problem: Refusal = {
         type: 'array',
         items: {
           type: 'object',
-          required: ['pointer', 'code', 'message', 'message_code', 'message_params'],
-          properties: {
-            pointer: text,
-            code: text,
-            message: { type: 'string', description: 'In English.' },
-            message_code: {
-              type: 'string',
-              description: 'Code of the sentence in `message`; more precise than `code`.',
-            },
-            message_params: params,
-          },
+          required: ['pointer', 'code', 'message'],
+          properties: { pointer: text, code: text, message: { type: 'string', description: 'In English.' } },
         },
+      },
+      errors_codes: {
+        type: 'array',
+        description: 'The sentences in the messages of `errors`, in the same order; more precise than their `code`.',
+        items: { type: 'object', required: ['code', 'params'], properties: { code: text, params } },
       },
     },
   },

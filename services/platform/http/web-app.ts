@@ -14,7 +14,7 @@ import { type FieldError, ProblemError, problems, problemTitle, refuseFields } f
 import { sentence } from '../sentences/sentence.ts'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
 import { readJson } from './json-body.ts'
-import { sentenceFields } from './sentence-fields.ts'
+import { sentenceFields, sentenceListFields } from './sentence-fields.ts'
 import { type ForwardingWatch, forwardingHeader } from './untrusted-proxy.ts'
 
 /** Dependencies of the shared layer. */
@@ -260,13 +260,25 @@ export function problemBody({ code, sentence: reason, detail, errors }: ProblemE
     ...sentenceFields('detail', reason),
     code,
     message: detail,
-    ...(errors.length > 0 ? { errors: errors.map(fieldErrorBody) } : {}),
+    ...(errors.length > 0 ? fieldErrorsBody(errors) : {}),
   }
 }
 
-/** An error of a field: the code that clients compare, and the sentence with its own code, which may be more precise. */
-function fieldErrorBody({ pointer, reason, code = reason.code }: FieldError) {
-  return { pointer, code: code.replace(/^(?:field|problem)\./, ''), ...sentenceFields('message', reason) }
+/**
+ * Errors of fields, each with the code that clients compare, and beside them their sentences with codes of their own, which
+ * may be more precise. The entries have no more members: the contract of `POST /api/send` excludes others.
+ */
+function fieldErrorsBody(errors: readonly FieldError[]) {
+  const { errors: messages, errors_codes } = sentenceListFields(
+    'errors',
+    errors.map(({ reason }) => reason),
+  )
+  const entries = errors.map(({ pointer, reason, code = reason.code }, index) => ({
+    pointer,
+    code: code.replace(/^(?:field|problem)\./, ''),
+    message: messages[index] ?? '',
+  }))
+  return { errors: entries, errors_codes }
 }
 
 /** The response to any error: problems as they are, an unavailable database, or "internal". */

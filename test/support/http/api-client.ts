@@ -38,8 +38,16 @@ const problem = z.strictObject({
       z.strictObject({
         pointer: z.string(),
         code: z.string(),
-        params: z.record(z.string(), z.unknown()).optional(),
         message: z.string(),
+      }),
+    )
+    .min(1)
+    .optional(),
+  errors_codes: z
+    .array(
+      z.strictObject({
+        code: z.enum(Object.keys(english) as [string, ...string[]]),
+        params: z.record(z.string(), z.unknown()),
       }),
     )
     .min(1)

@@ -19,14 +19,14 @@ describe.each([
   test('an error with a known code has the text of the language', () => {
     expect(
       fieldErrorText({
-        message_code: 'field.needs_dns_account',
+        sentence: { code: 'field.needs_dns_account', params: {} },
         message: 'Keeping the records up to date needs a DNS account.',
       }),
     ).toBe(text)
   })
 
   test.each([
-    ['an unknown code', { message_code: 'field.of_tomorrow', message: 'is odd' }],
+    ['an unknown code', { sentence: { code: 'field.of_tomorrow', params: {} }, message: 'is odd' }],
     ['no code', { message: '不能为空' }],
   ])('an error with %s has its message', (_, error) => {
     expect(fieldErrorText(error)).toBe(error.message)

@@ -3,8 +3,8 @@ import { ApiProblem, type FieldError } from '../../api/problem.ts'
 import { sentenceText } from '../values/service-sentence.tsx'
 
 /** The text of a field error in the reader's language, or its message. */
-export function fieldErrorText({ message, message_code, message_params }: Omit<FieldError, 'pointer'>): string {
-  return sentenceText({ text: message, code: message_code, params: message_params })
+export function fieldErrorText({ message, sentence }: Omit<FieldError, 'pointer'>): string {
+  return sentenceText({ text: message, ...sentence })
 }
 
 /** Text and location of a field error; the path of `/dns/spf/0` is `['dns', 'spf', '0']`. */
