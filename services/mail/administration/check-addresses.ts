@@ -1,4 +1,7 @@
-/** Checks the reverse DNS names and blocklist entries of the sending addresses. The result is cached, because blocklists limit queries. */
+/**
+ * Checks the reverse DNS names and blocklist entries of the sending addresses. The result is cached, because blocklists
+ * limit queries.
+ */
 
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { DnsSession } from '../dns/dns-session.ts'

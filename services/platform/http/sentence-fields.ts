@@ -41,7 +41,7 @@ export function sentenceFields<Name extends string>(
   name: Name,
   given: StoredSentence | undefined,
 ): Record<string, unknown> {
-  const { code = null, params = null } = given === undefined ? {} : codeOf(given)
+  const { code = null, params = null } = given === undefined ? {} : codeAndParams(given)
   return {
     [name]: given === undefined ? null : inEnglish(given),
     [`${name}_code`]: code,
@@ -55,10 +55,11 @@ export function sentenceListFields<Name extends string>(
   given: readonly StoredSentence[],
 ): Record<Name, string[]> & Record<`${Name}_codes`, { code: string; params: Record<string, unknown> }[]>
 export function sentenceListFields(name: string, given: readonly StoredSentence[]): Record<string, unknown> {
-  return { [name]: given.map(inEnglish), [`${name}_codes`]: given.map(codeOf) }
+  return { [name]: given.map(inEnglish), [`${name}_codes`]: given.map(codeAndParams) }
 }
 
-function codeOf(given: StoredSentence): { code: string; params: Record<string, unknown> } {
+/** An entry of `xs_codes`. */
+export function codeAndParams(given: StoredSentence): { code: string; params: Record<string, unknown> } {
   const { code, params } = asSentence(given)
   return { code, params: { ...params } }
 }

@@ -11,10 +11,10 @@ import { isTrustedProxy, resolveClientAddress } from '../network/ip-networks.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { type FieldError, ProblemError, problems, problemTitle, refuseFields } from '../problems.ts'
-import { sentence } from '../sentences/sentence.ts'
+import { inEnglish, sentence } from '../sentences/sentence.ts'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
 import { readJson } from './json-body.ts'
-import { sentenceFields, sentenceListFields } from './sentence-fields.ts'
+import { codeAndParams, sentenceFields } from './sentence-fields.ts'
 import { type ForwardingWatch, forwardingHeader } from './untrusted-proxy.ts'
 
 /** Dependencies of the shared layer. */
@@ -269,16 +269,14 @@ export function problemBody({ code, sentence: reason, detail, errors }: ProblemE
  * may be more precise. The entries have no more members: the contract of `POST /api/send` excludes others.
  */
 function fieldErrorsBody(errors: readonly FieldError[]) {
-  const { errors: messages, errors_codes } = sentenceListFields(
-    'errors',
-    errors.map(({ reason }) => reason),
-  )
-  const entries = errors.map(({ pointer, reason, code = reason.code }, index) => ({
-    pointer,
-    code: code.replace(/^(?:field|problem)\./, ''),
-    message: messages[index] ?? '',
-  }))
-  return { errors: entries, errors_codes }
+  return {
+    errors: errors.map(({ pointer, reason, code = reason.code }) => ({
+      pointer,
+      code: code.replace(/^(?:field|problem)\./, ''),
+      message: inEnglish(reason),
+    })),
+    errors_codes: errors.map(({ reason }) => codeAndParams(reason)),
+  }
 }
 
 /** The response to any error: problems as they are, an unavailable database, or "internal". */
