@@ -1,4 +1,4 @@
-/** Cluster failures that an operator must survive: restarts, conflicts, refusals, a leader that dies during a reconciliation. */
+/** Cluster failures that an operator must survive, and tests that need an API server of their own. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -138,6 +138,17 @@ onApiServer('an operator with an API server of its own', () => {
     await admin.close()
   }, 180_000)
   afterAll(() => server?.stop())
+
+  // Not on the shared server: an operator of all namespaces would also write the status of other tests' resources.
+  test.each([
+    ['a Role per namespace', false],
+    ['a ClusterRole', true],
+  ])('a login becomes ready with the rights of %s', async (_form, allNamespaces) => {
+    const operator = await operatorUnderTest({ server, mongoUri: sharedMongoUri(), allNamespaces })
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+  })
 
   test('recovers from a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
     const operator = await operatorUnderTest({

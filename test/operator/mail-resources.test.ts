@@ -709,13 +709,4 @@ onApiServer('domains, logins and tokens', () => {
     expect((await findDomain(db, ann._id, 'ann.example'))?.managed_by?.name).toBe('ann')
     expect((await findDomain(db, ann._id, 'ann.example'))?._id).toBe(mine._id)
   })
-
-  test.each([
-    ['a Role per namespace', false],
-    ['a ClusterRole', true],
-  ])('a login becomes ready with the rights of %s', async (_form, allNamespaces) => {
-    const { operator } = await withDomain({ allNamespaces })
-    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
-    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
-  })
 })

@@ -59,7 +59,7 @@ export interface UnderTestOptions {
   server: ApiServerAccess
   mongoUri: string
   config?: Record<string, string>
-  /** Watch all namespaces with a ClusterRole instead of one with a Role. */
+  /** Watch all namespaces with a ClusterRole instead of one with a Role; only on a server that no other operator uses. */
   allNamespaces?: boolean
   /** Further namespaces, created by the test. */
   namespaces?: readonly string[]
