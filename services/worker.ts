@@ -3,7 +3,7 @@
 import { startConfiguredDelivery } from './mail/delivery/setup.ts'
 import { deliveryCollections } from './mail/delivery-collections.ts'
 import { createDnsDeps } from './mail/dns/dns-context.ts'
-import { registerDnsJobs } from './mail/domains/dns-check-job.ts'
+import { registerDnsJobs } from './mail/domains/checks/dns-check-job.ts'
 import { dnsCollections } from './mail/domains/store/dns-collections.ts'
 import { countStatistics } from './mail/log/store/count-stats.ts'
 import { indexLog } from './mail/log/store/log-blocks.ts'

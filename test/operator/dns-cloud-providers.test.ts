@@ -1,7 +1,7 @@
 /** DNSProviders and MailDomains with the cloud vendors (strict fakes): from creation to Ready, removal, and vendor failures. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps } from '../../services/mail/dns/dns-context.ts'
-import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
+import { checkDueDomains } from '../../services/mail/domains/checks/dns-check-job.ts'
 import { dnsChecks } from '../../services/mail/domains/store/domain-model.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'

@@ -1,12 +1,12 @@
 /** MailDomains whose records are written to a real name server (Knot, RFC 2136), and failures of that server. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps, providerOf } from '../../services/mail/dns/dns-context.ts'
+import { checkDueDomains } from '../../services/mail/domains/checks/dns-check-job.ts'
 import {
   listDnsAccounts,
   listDnsAccountsOfResource,
 } from '../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
-import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
-import { planDomainDns, publishDns } from '../../services/mail/domains/publish-records.ts'
+import { planDomainDns, publishDns } from '../../services/mail/domains/publishing/publish-records.ts'
 import { changeDomain } from '../../services/mail/domains/register-domain.ts'
 import { dnsChecks } from '../../services/mail/domains/store/domain-model.ts'
 import { findDomain, findDomainById, updateDomain } from '../../services/mail/domains/store/domains.ts'

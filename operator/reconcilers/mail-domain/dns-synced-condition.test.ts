@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Published } from '../../../services/mail/domains/publish-records.ts'
+import type { Published } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { observedCondition, syncOfWrite } from './dns-synced-condition.ts'
 

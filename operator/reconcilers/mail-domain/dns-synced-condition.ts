@@ -1,6 +1,6 @@
 /** Evaluates the condition DNSSynced from a write at the provider, or from public DNS. */
 import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
-import type { Published } from '../../../services/mail/domains/publish-records.ts'
+import type { Published } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { joined } from '../../../services/platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { isPermanent, reasonOf } from '../mail/dns-provider-access.ts'

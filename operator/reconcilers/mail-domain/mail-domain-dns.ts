@@ -4,7 +4,7 @@ import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-contex
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
 import { requestCheck } from '../../../services/mail/domains/declare-domain.ts'
 import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
-import { type Published, policyAbove, publishDns } from '../../../services/mail/domains/publish-records.ts'
+import { type Published, policyAbove, publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { pauseAfter } from '../mail/dns-provider-access.ts'

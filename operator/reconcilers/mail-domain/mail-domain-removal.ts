@@ -11,7 +11,7 @@ import {
   transferDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
-import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
+import { unpublishDns } from '../../../services/mail/domains/publishing/unpublish-records.ts'
 import { HOUR_MS } from '../../../services/platform/durations.ts'
 import { inEnglish, sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'

@@ -13,8 +13,8 @@ import { eventId } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
+import type { Result } from './batch/attempt-result.ts'
 import { createReport } from './failure-report.ts'
-import type { Result } from './result.ts'
 
 const clock = testClock()
 const HEADER = 'From: ann@example.com\r\nSubject: the original\r\n'

@@ -8,7 +8,7 @@ import { buildDsn, type DsnRecipient, wantsReport } from '../message/delivery-st
 import { recipientIndex } from '../store/delivery.ts'
 import type { Enqueue } from '../submission/store/store-accepted.ts'
 import { SYSTEM_USER } from '../submission/system-sender.ts'
-import type { Result } from './result.ts'
+import type { Result } from './batch/attempt-result.ts'
 import { splitMessage } from './rules/dkim-signature-draft.ts'
 
 /** Dependencies of {@link createReport}. */

@@ -2,7 +2,7 @@
 import type { Sentence } from '../../platform/sentences/sentence.ts'
 import { domainOf } from '../message/address.ts'
 import { siteOf } from '../store/rules/assign-slot.ts'
-import type { LocalFailure } from './result.ts'
+import type { LocalFailure } from './batch/attempt-result.ts'
 import { providerOfHosts } from './rules/mx-hosts.ts'
 import type { StsPolicy } from './rules/tls-requirement.ts'
 import type { Mx } from './smtp/mx.ts'

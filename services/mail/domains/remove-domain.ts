@@ -4,11 +4,11 @@ import { joined } from '../../platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
 import { refuseManaged } from '../managed.ts'
-import type { AppliedItem } from './apply/outcome.ts'
+import type { AppliedItem } from './publishing/plan-outcome.ts'
+import { unpublishDns } from './publishing/unpublish-records.ts'
 import { getDomain, removeDomain } from './register-domain.ts'
 import type { DomainDoc } from './store/domain-model.ts'
 import { updateDomain } from './store/domains.ts'
-import { unpublishDns } from './unpublish-records.ts'
 
 /** An interrupted removal blocks new records of the domain for this long, in milliseconds. */
 const LEAVING_MS = 5 * 60_000

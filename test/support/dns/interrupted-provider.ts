@@ -1,7 +1,7 @@
 /** Wraps a DNS provider and a ledger so that a test can stop the program at any call, before or after its effect. */
 
 import { type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
-import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
+import type { Ledger } from '../../../services/mail/domains/publishing/record-ledger.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
 
 /** Simulates the end of the program: nothing may catch it. */

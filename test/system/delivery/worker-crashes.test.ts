@@ -3,9 +3,9 @@
  * message to the same end, sends nothing twice that was answered, and reports a failure once.
  */
 import { describe, expect, test } from 'vitest'
+import { type Result, resultOf, unrecordedResult } from '../../../services/mail/delivery/batch/attempt-result.ts'
+import { createSettle } from '../../../services/mail/delivery/batch/settle.ts'
 import { createReport } from '../../../services/mail/delivery/failure-report.ts'
-import { type Result, resultOf, unrecordedResult } from '../../../services/mail/delivery/result.ts'
-import { createSettle } from '../../../services/mail/delivery/settle.ts'
 import type { Sent } from '../../../services/mail/delivery/smtp/transport.ts'
 import { readBody } from '../../../services/mail/store/bodies.ts'
 import { DeliveryQueue } from '../../../services/mail/store/deliveries.ts'

@@ -6,8 +6,8 @@ import { planRemoval } from '../../../services/mail/dns/plan/plan-removal.ts'
 import type { Zone } from '../../../services/mail/dns/providers/provider.ts'
 import { type GuidanceDomain, guidance, spfTerms } from '../../../services/mail/dns/records/guidance.ts'
 import type { WantedRecord } from '../../../services/mail/dns/records/record.ts'
-import { applyDnsPlan, type DnsPlanner } from '../../../services/mail/domains/apply/apply-dns-plan.ts'
-import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
+import { applyDnsPlan, type DnsPlanner } from '../../../services/mail/domains/publishing/apply-dns-plan.ts'
+import type { Ledger } from '../../../services/mail/domains/publishing/record-ledger.ts'
 import { FOREIGN, SUBJECTS, type Subject } from '../../support/dns/conformance-providers.ts'
 
 const DKIM = `v=DKIM1; k=rsa; p=${'MIIB'.repeat(98)}`

@@ -4,6 +4,8 @@ import { type DnsDeps, openCredentials, sealCredentials } from '../../../service
 import type { DnsSession } from '../../../services/mail/dns/dns-session.ts'
 import { type Batch, type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import { publicKeyValue } from '../../../services/mail/dns/records/dkim.ts'
+import { checkDueDomains } from '../../../services/mail/domains/checks/dns-check-job.ts'
+import { verifyDomain } from '../../../services/mail/domains/checks/verify-domain.ts'
 import { closeDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { openDkimKey } from '../../../services/mail/domains/dkim-keys.ts'
 import { testDnsAccount } from '../../../services/mail/domains/dns-accounts/manage-dns-accounts.ts'
@@ -14,8 +16,8 @@ import {
   insertDnsAccount,
   updateDnsAccount,
 } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
-import { checkDueDomains } from '../../../services/mail/domains/dns-check-job.ts'
-import { planDomainDns, publishDns } from '../../../services/mail/domains/publish-records.ts'
+import { planDomainDns, publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
+import { unpublishDns } from '../../../services/mail/domains/publishing/unpublish-records.ts'
 import {
   changeDomain,
   registerDomain,
@@ -25,8 +27,6 @@ import {
 import { removeDomainAndRecords } from '../../../services/mail/domains/remove-domain.ts'
 import { type DomainDoc, domains } from '../../../services/mail/domains/store/domain-model.ts'
 import { findDomainById, updateDomain } from '../../../services/mail/domains/store/domains.ts'
-import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
-import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
 import { connectMongo } from '../../../services/platform/database/mongo.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'

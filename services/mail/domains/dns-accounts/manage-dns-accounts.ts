@@ -6,7 +6,7 @@ import { type DnsDeps, providerOf, sealCredentials } from '../../dns/dns-context
 import { DnsProviderError } from '../../dns/providers/provider.ts'
 import type { DnsCredentials } from '../../dns/providers/rules/dns-credentials.ts'
 import { refuseManaged } from '../../managed.ts'
-import { asProblem } from '../publish-records.ts'
+import { asProblem } from '../publishing/publish-records.ts'
 import type { DnsAccountDoc } from './store/dns-accounts.ts'
 import { deleteDnsAccount, findDnsAccount, insertDnsAccount, updateDnsAccount } from './store/dns-accounts.ts'
 

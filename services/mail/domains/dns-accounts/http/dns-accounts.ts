@@ -2,6 +2,7 @@
 import { bind } from '../../../../platform/http/web-app.ts'
 import type { DnsDeps } from '../../../dns/dns-context.ts'
 import type { MailHttpDeps, Router } from '../../../http/shared/context.ts'
+import type { RequestedChecks } from '../../checks/requested-checks.ts'
 import {
   createDnsAccountOperation,
   deleteDnsAccountOperation,
@@ -11,7 +12,6 @@ import {
   testDnsAccountOperation,
 } from '../../http/dns-contract.ts'
 import { showAccount } from '../../http/dns-views.ts'
-import type { RequestedChecks } from '../../requested-checks.ts'
 import {
   createDnsAccount,
   getDnsAccount,

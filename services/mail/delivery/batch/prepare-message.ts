@@ -1,16 +1,16 @@
 /** What goes to the wire: the stored message read, signed, and for servers without 8BITMIME converted to 7 bits. */
 
-import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
-import type { Log } from '../../platform/observability/log.ts'
-import { SecretError } from '../../platform/security/secrets.ts'
-import { asSentence } from '../../platform/sentences/compose.ts'
-import { inEnglish, type Sentence, sentence } from '../../platform/sentences/sentence.ts'
-import { type SevenBitError, toSevenBit, Unconvertible } from '../message/seven-bit.ts'
-import type { Outgoing } from '../store/outgoing.ts'
-import type { LocalFailure } from './result.ts'
-import { ownReply, type Reply } from './rules/smtp-reply.ts'
-import type { FindKeys } from './signing-keys.ts'
-import { type SignedMessage, type SigningKey, signMessage } from './smtp/signer.ts'
+import { concatInTurns, nextTurn } from '../../../platform/concurrency/event-loop-turns.ts'
+import type { Log } from '../../../platform/observability/log.ts'
+import { SecretError } from '../../../platform/security/secrets.ts'
+import { asSentence } from '../../../platform/sentences/compose.ts'
+import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
+import { type SevenBitError, toSevenBit, Unconvertible } from '../../message/seven-bit.ts'
+import type { Outgoing } from '../../store/outgoing.ts'
+import { ownReply, type Reply } from '../rules/smtp-reply.ts'
+import type { FindKeys } from '../signing-keys.ts'
+import { type SignedMessage, type SigningKey, signMessage } from '../smtp/signer.ts'
+import type { LocalFailure } from './attempt-result.ts'
 
 /** Dependencies of {@link createPreparation}. */
 export interface PreparationOptions {

@@ -1,14 +1,14 @@
 /** Looks up all records of a domain in public DNS and evaluates each. Stores nothing. */
 
-import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
-import type { DnsSession } from '../dns/dns-session.ts'
-import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../dns/records/dmarc.ts'
-import { evaluateRow, type RecordCheck, type Views } from '../dns/records/evaluate-record.ts'
-import { type GuidanceRow, guidance, spfTerms } from '../dns/records/guidance.ts'
-import { isSpf } from '../dns/records/spf.ts'
-import { evaluateSpf, type SpfEvaluation } from '../dns/records/spf-evaluate.ts'
-import type { CheckOutcome } from './rules/check-schedule.ts'
-import type { DomainDoc } from './store/domain-model.ts'
+import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
+import type { DnsSession } from '../../dns/dns-session.ts'
+import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../../dns/records/dmarc.ts'
+import { evaluateRow, type RecordCheck, type Views } from '../../dns/records/evaluate-record.ts'
+import { type GuidanceRow, guidance, spfTerms } from '../../dns/records/guidance.ts'
+import { isSpf } from '../../dns/records/spf.ts'
+import { evaluateSpf, type SpfEvaluation } from '../../dns/records/spf-evaluate.ts'
+import type { CheckOutcome } from '../rules/check-schedule.ts'
+import type { DomainDoc } from '../store/domain-model.ts'
 
 /** The findings of one check. */
 export interface Observation {

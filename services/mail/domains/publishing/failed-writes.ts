@@ -2,8 +2,8 @@
 import type { PlanItem } from '../../dns/plan/plan-item.ts'
 import type { DnsProviderError, ProviderErrorKind } from '../../dns/providers/provider.ts'
 import { sameRecord } from '../../dns/records/record.ts'
-import { attemptKey } from './outcome.ts'
-import { type FinishedWrite, finishWrites, type Run } from './run.ts'
+import { attemptKey } from './plan-outcome.ts'
+import { type FinishedWrite, finishWrites, type Run } from './plan-run.ts'
 import { readState } from './zone-state.ts'
 
 /** Attempts of one write whose outcome is unknown and which had no effect. */

@@ -1,7 +1,7 @@
 /** DNS checks and other work on DNS on request: bounded, fair among accounts, and not repeated within seconds. */
-import { createFairLimiter } from '../../platform/concurrency/fair-limiter.ts'
-import type { DnsDeps } from '../dns/dns-context.ts'
-import type { DnsCheckDoc, DomainDoc } from './store/domain-model.ts'
+import { createFairLimiter } from '../../../platform/concurrency/fair-limiter.ts'
+import type { DnsDeps } from '../../dns/dns-context.ts'
+import type { DnsCheckDoc, DomainDoc } from '../store/domain-model.ts'
 import { verifyDomain } from './verify-domain.ts'
 
 /** The requests of one process. */

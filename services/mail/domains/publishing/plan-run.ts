@@ -2,8 +2,8 @@
 import type { OwnedRecord, PlanItem } from '../../dns/plan/plan-item.ts'
 import type { DnsProvider, Zone } from '../../dns/providers/provider.ts'
 import { type StoredRecord, sameRecord } from '../../dns/records/record.ts'
-import { isObsoleteAfter, type Ledger, leavesEntry, type ReplacedRecords, sameEntry } from './ledger.ts'
-import { attemptKey, type Progress } from './outcome.ts'
+import { attemptKey, type Progress } from './plan-outcome.ts'
+import { isObsoleteAfter, type Ledger, leavesEntry, type ReplacedRecords, sameEntry } from './record-ledger.ts'
 
 /** One application of a DNS plan, over all its rounds. */
 export interface Run extends Progress {

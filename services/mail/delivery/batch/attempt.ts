@@ -1,18 +1,18 @@
 /** One attempt: reads and signs the message, marks it, sends it to its recipients at one destination, classifies the replies. */
 
-import { createByteLimit } from '../../platform/concurrency/byte-limit.ts'
-import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
-import type { Log } from '../../platform/observability/log.ts'
-import type { DeliveryQueue } from '../store/deliveries.ts'
-import { type ClaimedDelivery, recipientIndex } from '../store/delivery.ts'
-import type { Outgoing } from '../store/outgoing.ts'
+import { createByteLimit } from '../../../platform/concurrency/byte-limit.ts'
+import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
+import type { Log } from '../../../platform/observability/log.ts'
+import type { DeliveryQueue } from '../../store/deliveries.ts'
+import { type ClaimedDelivery, recipientIndex } from '../../store/delivery.ts'
+import type { Outgoing } from '../../store/outgoing.ts'
+import type { SiteLimits } from '../rules/site-control.ts'
+import type { FindKeys } from '../signing-keys.ts'
+import type { SignedMessage } from '../smtp/signer.ts'
+import type { Recipient, Sent, Transaction, Transport } from '../smtp/transport.ts'
+import { type LocalFailure, localResult, type Result, type ResultContext, resultOf } from './attempt-result.ts'
 import type { Group } from './group-by-route.ts'
-import { createPreparation, type Preparation } from './prepare.ts'
-import { type LocalFailure, localResult, type Result, type ResultContext, resultOf } from './result.ts'
-import type { SiteLimits } from './rules/site-control.ts'
-import type { FindKeys } from './signing-keys.ts'
-import type { SignedMessage } from './smtp/signer.ts'
-import type { Recipient, Sent, Transaction, Transport } from './smtp/transport.ts'
+import { createPreparation, type Preparation } from './prepare-message.ts'
 
 /** What an attempt came to; `untouched` deliveries were withheld and are to be given back. */
 export interface Attempted {

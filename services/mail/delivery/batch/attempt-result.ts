@@ -1,17 +1,17 @@
 /** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
 
-import { DAY_MS } from '../../platform/durations.ts'
-import { asSentence } from '../../platform/sentences/compose.ts'
-import { type Sentence, type StoredSentence, sentence } from '../../platform/sentences/sentence.ts'
-import type { ClaimedDelivery } from '../store/delivery.ts'
-import type { EventDoc } from '../store/documents.ts'
-import { eventId } from '../store/events.ts'
-import type { OutgoingMessage } from '../store/outgoing.ts'
-import { explained, explanationOf } from '../store/rules/explanation.ts'
-import { type Classification, classifyReply } from './rules/classify-reply.ts'
-import { afterAmbiguous, afterFailure, type NextStep } from './rules/retry.ts'
-import { type Reply, showReply } from './rules/smtp-reply.ts'
-import type { RecipientOutcome, Sent } from './smtp/transport.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+import { asSentence } from '../../../platform/sentences/compose.ts'
+import { type Sentence, type StoredSentence, sentence } from '../../../platform/sentences/sentence.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import type { EventDoc } from '../../store/documents.ts'
+import { eventId } from '../../store/events.ts'
+import type { OutgoingMessage } from '../../store/outgoing.ts'
+import { explained, explanationOf } from '../../store/rules/explanation.ts'
+import { type Classification, classifyReply } from '../rules/classify-reply.ts'
+import { afterAmbiguous, afterFailure, type NextStep } from '../rules/retry.ts'
+import { type Reply, showReply } from '../rules/smtp-reply.ts'
+import type { RecipientOutcome, Sent } from '../smtp/transport.ts'
 
 /** An attempt that can be written down. */
 export interface Result {

@@ -1,9 +1,9 @@
 /** Finds the routes of a message's recipients and groups those that share one: a group is one transaction. */
-import type { ClaimedDelivery } from '../store/delivery.ts'
-import type { Outgoing } from '../store/outgoing.ts'
-import type { LocalFailure } from './result.ts'
-import type { FindRoute } from './routes.ts'
-import type { Route } from './smtp/transport.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import type { Outgoing } from '../../store/outgoing.ts'
+import type { FindRoute } from '../routes.ts'
+import type { Route } from '../smtp/transport.ts'
+import type { LocalFailure } from './attempt-result.ts'
 
 /** Recipients of a message that share one transaction. */
 export interface Group {

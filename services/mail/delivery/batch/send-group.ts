@@ -1,16 +1,16 @@
 /** Runs the transaction of a group when its site has room for it, and reports the result to the site. */
-import type { Clock } from '../../platform/clock.ts'
-import type { Mongo } from '../../platform/database/mongo.ts'
-import type { Log } from '../../platform/observability/log.ts'
-import { isProvider } from '../store/rules/assign-slot.ts'
-import { explanationOf } from '../store/rules/explanation.ts'
-import { reserveProbe } from '../store/sites.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Mongo } from '../../../platform/database/mongo.ts'
+import type { Log } from '../../../platform/observability/log.ts'
+import { isProvider } from '../../store/rules/assign-slot.ts'
+import { explanationOf } from '../../store/rules/explanation.ts'
+import { reserveProbe } from '../../store/sites.ts'
+import type { InFlight } from '../claiming/in-flight.ts'
+import { PROBE_MS, RELAY_PROBE_MS } from '../rules/site-control.ts'
+import type { Sites } from '../sites/sites.ts'
 import type { Attempt, Attempted } from './attempt.ts'
-import type { InFlight } from './claiming/in-flight.ts'
+import type { Result } from './attempt-result.ts'
 import type { Group } from './group-by-route.ts'
-import type { Result } from './result.ts'
-import { PROBE_MS, RELAY_PROBE_MS } from './rules/site-control.ts'
-import type { Sites } from './sites/sites.ts'
 
 /** Dependencies of {@link createSend}. */
 export interface SendOptions {

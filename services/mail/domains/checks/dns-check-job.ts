@@ -1,7 +1,7 @@
 /** The timed work on DNS: a job that checks whatever is due, many at a time. */
-import { createFairClaims } from '../../platform/concurrency/fair-claims.ts'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
-import type { DnsDeps } from '../dns/dns-context.ts'
+import { createFairClaims } from '../../../platform/concurrency/fair-claims.ts'
+import type { Jobs } from '../../../platform/jobs/jobs.ts'
+import type { DnsDeps } from '../../dns/dns-context.ts'
 import { checkDue, claimNextDue, type DueDomain } from './verify-domain.ts'
 
 const JOB = 'dns-checks'

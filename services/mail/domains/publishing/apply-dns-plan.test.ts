@@ -15,7 +15,7 @@ import { type GuidanceDomain, guidance, spfTerms } from '../../dns/records/guida
 import type { StoredRecord } from '../../dns/records/record.ts'
 import { isSpf } from '../../dns/records/spf.ts'
 import { applyDnsPlan, type DnsPlanner, dnsPlanId } from './apply-dns-plan.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from './record-ledger.ts'
 import { readState } from './zone-state.ts'
 
 const host = { hostname: 'mail.example.com', addresses: ['192.0.2.10'], spfMechanisms: ['include:_spf.example.net'] }

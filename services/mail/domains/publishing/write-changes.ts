@@ -3,8 +3,8 @@ import type { PlanItem } from '../../dns/plan/plan-item.ts'
 import { type Batch, type Change, DnsProviderError, type Zone } from '../../dns/providers/provider.ts'
 import type { StoredRecord } from '../../dns/records/record.ts'
 import { afterFailedBatch, afterFailedWrite, type BatchOutcome } from './failed-writes.ts'
-import { entryOf, leavesEntry } from './ledger.ts'
-import { finishWrites, type Run, saveEntries } from './run.ts'
+import { finishWrites, type Run, saveEntries } from './plan-run.ts'
+import { entryOf, leavesEntry } from './record-ledger.ts'
 import { withWritten, type ZoneState } from './zone-state.ts'
 
 /** Writes the changes zone by zone. True when guarded batches proved that no further round is needed. */

@@ -1,13 +1,13 @@
 /** The ledger of a domain: which records were written for it, and through which account. */
-import { ProblemError } from '../../platform/problems.ts'
-import { sentence } from '../../platform/sentences/sentence.ts'
-import type { DnsDeps } from '../dns/dns-context.ts'
-import type { OwnedRecord } from '../dns/plan/plan-item.ts'
-import type { Ledger } from './apply/ledger.ts'
-import type { DnsAccountDoc } from './dns-accounts/store/dns-accounts.ts'
-import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
-import type { DomainDoc } from './store/domain-model.ts'
-import { findDomainById } from './store/domains.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
+import type { DnsDeps } from '../../dns/dns-context.ts'
+import type { OwnedRecord } from '../../dns/plan/plan-item.ts'
+import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
+import { forgetOwned, readOwned, writeOwned } from '../store/dns-ledger.ts'
+import type { DomainDoc } from '../store/domain-model.ts'
+import { findDomainById } from '../store/domains.ts'
+import type { Ledger } from './record-ledger.ts'
 
 /** The domain is removed while its records are written; `exists` until its document is deleted. */
 export class DomainGone extends ProblemError {

@@ -4,16 +4,16 @@
  * database is away results wait in memory, and nothing new is claimed, so there are never more than fit in flight.
  */
 
-import { abortableDelay } from '../../platform/concurrency/abortable-delay.ts'
-import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
-import type { Mongo } from '../../platform/database/mongo.ts'
-import type { Log } from '../../platform/observability/log.ts'
-import type { Metrics } from '../../platform/observability/metrics.ts'
-import type { DeliveryQueue } from '../store/deliveries.ts'
-import { type ClaimRef, type NextAttempt, recipientIndex } from '../store/delivery.ts'
-import { appendEvents } from '../store/events.ts'
-import type { Outbox, RecipientNote } from '../store/outgoing.ts'
-import type { Result } from './result.ts'
+import { abortableDelay } from '../../../platform/concurrency/abortable-delay.ts'
+import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
+import type { Mongo } from '../../../platform/database/mongo.ts'
+import type { Log } from '../../../platform/observability/log.ts'
+import type { Metrics } from '../../../platform/observability/metrics.ts'
+import type { DeliveryQueue } from '../../store/deliveries.ts'
+import { type ClaimRef, type NextAttempt, recipientIndex } from '../../store/delivery.ts'
+import { appendEvents } from '../../store/events.ts'
+import type { Outbox, RecipientNote } from '../../store/outgoing.ts'
+import type { Result } from './attempt-result.ts'
 
 /** Writes one result; resolves when it is durable. Rejects only after `signal` aborts. */
 export type Settle = (result: Result) => Promise<void>

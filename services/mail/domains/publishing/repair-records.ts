@@ -1,15 +1,15 @@
 /** Rewrites missing records where the owner lets us manage them; pauses when another program keeps changing them. */
-import { ProblemError } from '../../platform/problems.ts'
-import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
-import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
-import { outdatedRows } from '../dns/plan/dns-plan.ts'
-import type { RecordCheck } from '../dns/records/evaluate-record.ts'
-import { guidance } from '../dns/records/guidance.ts'
-import type { Applied } from './apply/outcome.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
+import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
+import { outdatedRows } from '../../dns/plan/dns-plan.ts'
+import type { RecordCheck } from '../../dns/records/evaluate-record.ts'
+import { guidance } from '../../dns/records/guidance.ts'
+import { mayRepair, rememberRepair } from '../rules/repair-loop.ts'
+import type { DomainDoc } from '../store/domain-model.ts'
+import { findDomainById, updateSettings } from '../store/domains.ts'
+import type { Applied } from './plan-outcome.ts'
 import { publishDns } from './publish-records.ts'
-import { mayRepair, rememberRepair } from './rules/repair-loop.ts'
-import type { DomainDoc } from './store/domain-model.ts'
-import { findDomainById, updateSettings } from './store/domains.ts'
 
 /** The result of a repair. `paused`: another program keeps changing the records back. */
 export interface Repair {

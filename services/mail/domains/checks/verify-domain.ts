@@ -1,16 +1,16 @@
 /** A DNS check of a domain: look up, decide, save while the worker's claim is valid, repair, record. */
-import { DAY_MS } from '../../platform/durations.ts'
-import { newId } from '../../platform/ids.ts'
-import { ProblemError } from '../../platform/problems.ts'
-import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
-import type { DnsDeps } from '../dns/dns-context.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+import { newId } from '../../../platform/ids.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
+import type { DnsDeps } from '../../dns/dns-context.ts'
+import { type Repair, repairDns } from '../publishing/repair-records.ts'
+import { reserveName } from '../reserve-name.ts'
+import { advanceKeys } from '../rotate-dkim.ts'
+import { type CheckOutcome, type NextState, nextState } from '../rules/check-schedule.ts'
+import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from '../store/dns-checks.ts'
+import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from '../store/domain-model.ts'
 import { type Observation, observeDomain } from './check-records.ts'
-import { type Repair, repairDns } from './repair-records.ts'
-import { reserveName } from './reserve-name.ts'
-import { advanceKeys } from './rotate-dkim.ts'
-import { type CheckOutcome, type NextState, nextState } from './rules/check-schedule.ts'
-import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from './store/dns-checks.ts'
-import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from './store/domain-model.ts'
 
 /** A check that ended without a result is repeated after this time, in milliseconds. */
 const LEASE_MS = 5 * 60_000

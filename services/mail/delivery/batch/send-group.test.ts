@@ -1,15 +1,15 @@
 /** Evidence of an attempt about its site. The attempt is given; sites and database are real where they matter. */
 import { describe, expect, test } from 'vitest'
-import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
-import { silentLog } from '../../platform/observability/log.ts'
-import type { ClaimedDelivery } from '../store/delivery.ts'
-import { reserveProbe } from '../store/sites.ts'
+import { databaseForThisTest } from '../../../../test/support/database/test-database.ts'
+import { silentLog } from '../../../platform/observability/log.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import { reserveProbe } from '../../store/sites.ts'
+import { InFlight } from '../claiming/in-flight.ts'
+import { type SiteState, Sites } from '../sites/sites.ts'
 import type { Attempted } from './attempt.ts'
-import { InFlight } from './claiming/in-flight.ts'
+import type { Result } from './attempt-result.ts'
 import type { Group } from './group-by-route.ts'
-import type { Result } from './result.ts'
 import { createSend } from './send-group.ts'
-import { type SiteState, Sites } from './sites/sites.ts'
 
 const START = 1_000_000
 

@@ -2,22 +2,22 @@
  * What happens to a claimed batch, step by step: classify, group by route, send, settle. Each step returns what the next
  * one works on; whatever is not sent is given back or settled here.
  */
-import type { Log } from '../../platform/observability/log.ts'
-import type { DeliveryQueue } from '../store/deliveries.ts'
-import type { ClaimedDelivery } from '../store/delivery.ts'
-import type { Outgoing } from '../store/outgoing.ts'
-import { isProvider } from '../store/rules/assign-slot.ts'
-import { flowOf } from '../store/rules/flow.ts'
-import type { ClaimedBatch } from './claiming/claim-deliveries.ts'
-import type { GiveBack } from './claiming/give-back.ts'
-import type { InFlight } from './claiming/in-flight.ts'
-import type { WakeUps } from './claiming/wake-ups.ts'
+import type { Log } from '../../../platform/observability/log.ts'
+import type { DeliveryQueue } from '../../store/deliveries.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import type { Outgoing } from '../../store/outgoing.ts'
+import { isProvider } from '../../store/rules/assign-slot.ts'
+import { flowOf } from '../../store/rules/flow.ts'
+import type { ClaimedBatch } from '../claiming/claim-deliveries.ts'
+import type { GiveBack } from '../claiming/give-back.ts'
+import type { InFlight } from '../claiming/in-flight.ts'
+import type { WakeUps } from '../claiming/wake-ups.ts'
+import type { Sites } from '../sites/sites.ts'
+import { type LocalFailure, localResult, type Result, type ResultContext } from './attempt-result.ts'
 import type { ClassifiedBatch } from './classify-claimed.ts'
 import { type Group, type GroupingOptions, groupByRoute, type Routed } from './group-by-route.ts'
-import { type LocalFailure, localResult, type Result, type ResultContext } from './result.ts'
 import type { Send } from './send-group.ts'
 import type { Settle } from './settle.ts'
-import type { Sites } from './sites/sites.ts'
 
 /** Dependencies of {@link BatchDelivery}. */
 export interface BatchDeliveryOptions extends GroupingOptions {

@@ -1,15 +1,15 @@
 /** Attempts whose content is read late; the way out is played by the test. */
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { freshDatabase } from '../../../test/support/database/test-database.ts'
-import { until } from '../../../test/support/time/until.ts'
-import type { Mongo } from '../../platform/database/mongo.ts'
-import { silentLog } from '../../platform/observability/log.ts'
-import { DeliveryQueue } from '../store/deliveries.ts'
-import type { ClaimedDelivery } from '../store/delivery.ts'
-import type { Outgoing } from '../store/outgoing.ts'
+import { freshDatabase } from '../../../../test/support/database/test-database.ts'
+import { until } from '../../../../test/support/time/until.ts'
+import type { Mongo } from '../../../platform/database/mongo.ts'
+import { silentLog } from '../../../platform/observability/log.ts'
+import { DeliveryQueue } from '../../store/deliveries.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import type { Outgoing } from '../../store/outgoing.ts'
+import { limitsOf } from '../rules/site-control.ts'
+import type { Sent, Transport } from '../smtp/transport.ts'
 import { createAttempt } from './attempt.ts'
-import { limitsOf } from './rules/site-control.ts'
-import type { Sent, Transport } from './smtp/transport.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const MIB = 1024 * 1024

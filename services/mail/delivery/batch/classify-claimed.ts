@@ -1,14 +1,14 @@
 /** Sorts a claimed batch: what needs no attempt, with what becomes of it, and what is to be sent. Changes nothing. */
-import { split } from '../../platform/partition.ts'
-import type { ClaimedDelivery } from '../store/delivery.ts'
-import { recipientIndex } from '../store/delivery.ts'
-import type { EventDoc } from '../store/documents.ts'
-import { eventId } from '../store/events.ts'
-import type { Outgoing } from '../store/outgoing.ts'
-import { RELAY_SITE } from '../store/rules/flow.ts'
-import type { ClaimedBatch } from './claiming/claim-deliveries.ts'
-import { expiredResult, type Result, type ResultContext, recordedResult, unrecordedResult } from './result.ts'
-import type { Sites } from './sites/sites.ts'
+import { split } from '../../../platform/partition.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import { recipientIndex } from '../../store/delivery.ts'
+import type { EventDoc } from '../../store/documents.ts'
+import { eventId } from '../../store/events.ts'
+import type { Outgoing } from '../../store/outgoing.ts'
+import { RELAY_SITE } from '../../store/rules/flow.ts'
+import type { ClaimedBatch } from '../claiming/claim-deliveries.ts'
+import type { Sites } from '../sites/sites.ts'
+import { expiredResult, type Result, type ResultContext, recordedResult, unrecordedResult } from './attempt-result.ts'
 
 /** Dependencies of {@link createClassify}. */
 export interface ClassifyOptions {
