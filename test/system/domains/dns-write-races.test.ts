@@ -1,5 +1,5 @@
 /** Parallel writers at one domain, and processes that stop half way: no change is lost, and no record is left over. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsDeps, openCredentials, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
 import type { DnsSession } from '../../../services/mail/dns/dns-session.ts'
 import { type Batch, type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
@@ -31,6 +31,7 @@ import { connectMongo } from '../../../services/platform/database/mongo.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { inEnglish } from '../../../services/platform/sentences/sentence.ts'
+import { failCommands } from '../../support/database/fail-commands.ts'
 import { startTestMongod, type TestMongod } from '../../support/database/test-mongod.ts'
 import { type DnsTestEnvironment, startDnsTestEnvironment } from '../../support/dns/dns-test-environment.ts'
 
@@ -123,15 +124,10 @@ function withProvider(change: (provider: DnsProvider) => Partial<DnsProvider>): 
   }
 }
 
-/** Makes a command on a collection fail (fail point of the server) until the result is called or the test ends. */
-async function failing({ name }: { name: string }, command: 'delete' | 'findAndModify' | 'update') {
+/** Makes a command on a collection fail until the result is called or the test ends. */
+function failing({ name }: { name: string }, command: 'delete' | 'findAndModify' | 'update') {
   const { db } = environment.deps
-  const data = { failCommands: [command], namespace: `${db.databaseName}.${name}`, errorCode: 8000 }
-  const set = (mode: string) => db.admin().command({ configureFailPoint: 'failCommand', mode, data })
-  const restore = () => set('off')
-  onTestFinished(async () => void (await restore()))
-  await set('alwaysOn')
-  return restore
+  return failCommands(db, { failCommands: [command], namespace: `${db.databaseName}.${name}`, errorCode: 8000 })
 }
 
 const REFUSED = "Failing command via 'failCommand' failpoint"

@@ -4,9 +4,11 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import mongoose from 'mongoose'
 import { expect, onTestFinished, test } from 'vitest'
+import { connectMongo } from '../../../services/platform/database/mongo.ts'
+import { silentLog } from '../../../services/platform/observability/log.ts'
 import { makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
+import { failCommands } from '../../support/database/fail-commands.ts'
 import { startReplicaSet } from '../../support/database/replica-set.ts'
 import { freePort, startTestMongod } from '../../support/database/test-mongod.ts'
 import { type ServiceProcess, startService } from '../../support/processes/service-process.ts'
@@ -110,14 +112,10 @@ test.each([
 ])('waits for a member that %s during the start', async (_, failure, times, mains) => {
   const mongod = await startTestMongod({ enableTestCommands: 'true' })
   onTestFinished(() => mongod.stop())
-  const connection = await mongoose.createConnection(mongod.uri).asPromise()
-  const failCommands = ['createIndexes', 'insert', 'update', 'findAndModify']
-  await connection.db?.admin().command({
-    configureFailPoint: 'failCommand',
-    mode: { times },
-    data: { failCommands, ...failure },
-  })
-  await connection.close()
+  const mongo = await connectMongo(mongod.uri, silentLog)
+  onTestFinished(() => mongo.stop())
+  const commands = ['createIndexes', 'insert', 'update', 'findAndModify']
+  await failCommands(mongo.db, { failCommands: commands, ...failure }, { times })
   const started = await startMains(mongod.uri.replace('/?', '/start?'), mains)
   expect(await Promise.all(started.map(becomeReady))).toEqual(expectedOf(expect.anything(), mains))
   const waited = started.filter(({ process }) => process.lines.some(({ msg }) => msg === WAITING))

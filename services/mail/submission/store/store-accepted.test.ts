@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { failCommands } from '../../../../test/support/database/fail-commands.ts'
 import { freshDatabase } from '../../../../test/support/database/test-database.ts'
 import { startTestMongod, type TestMongod } from '../../../../test/support/database/test-mongod.ts'
 import { collectionOf, connectMongo, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
@@ -281,14 +282,6 @@ describe('a database that does not answer', () => {
     await ensureIndexes(mongo.db, [MESSAGES, BODIES, DELIVERIES, EVENTS])
     return mongo
   }
-  /** Makes commands fail or wait (the server's own fail point, for its tests). */
-  const failing = async ({ connection }: Mongo, times: number, data: object) => {
-    const admin = connection.getClient().db('admin')
-    const set = (mode: object | string) => admin.command({ configureFailPoint: 'failCommand', mode, data })
-    onTestFinished(async () => void (await set('off')))
-    await set({ times })
-  }
-
   test('is never a yes: refused within the bounds, immediately while known to be away, and taken again later', async () => {
     const mongo = await connect('stopped')
     const enqueue = createEnqueue(options(mongo))
@@ -348,7 +341,7 @@ describe('a database that does not answer', () => {
     const mongo = await connect('passing')
     const enqueue = createEnqueue(options(mongo))
     const given = [message(), message()]
-    await failing(mongo, times, { failCommands: commands, ...error })
+    await failCommands(mongo.db, { failCommands: commands, ...error }, { times })
     expect(await Promise.all(given.map(enqueue))).toEqual([{ kind: 'stored' }, { kind: 'stored' }])
     for (const { id } of given) {
       expect(await count(mongo, 'messages', { _id: id })).toBe(1)
@@ -361,7 +354,7 @@ describe('a database that does not answer', () => {
     const mongo = await connect('late')
     const enqueue = createEnqueue(options(mongo))
     const given = message()
-    await failing(mongo, 1, { failCommands: ['insert'], blockConnection: true, blockTimeMS: 6_000 })
+    await failCommands(mongo.db, { failCommands: ['insert'], blockConnection: true, blockTimeMS: 6_000 }, { times: 1 })
     expect(await enqueue(given)).toMatchObject({ kind: 'unavailable' })
     await expect.poll(async () => (await enqueue(message())).kind, { timeout: 20_000 }).toBe('stored')
     // The blocked insert has come back by now: the server does one thing at a time for a session.
@@ -396,7 +389,7 @@ describe('a database that does not answer', () => {
     const given = message()
     // The commit completes immediately; that a majority has it is reported too late.
     const majority = { failCommands: ['commitTransaction'], writeConcernError: { code: 91, errmsg: 'no' } }
-    await failing(mongo, 1_000_000, majority)
+    await failCommands(mongo.db, majority, { times: 1_000_000 })
     expect(await enqueue(given)).toEqual({ kind: 'stored' })
     expect(await count(mongo, 'messages', { _id: given.id })).toBe(1)
   })
@@ -407,7 +400,11 @@ describe('a database that does not answer', () => {
     const enqueue = createEnqueue(options(mongo, { wake: slots => woken.push(...slots) }))
     const smtp = message({ via: { channel: 'smtp', id: 'crd_1' } })
     const http = message({ via: { channel: 'http', id: 'tok_1' } })
-    await failing(mongo, 1, { failCommands: ['commitTransaction'], blockConnection: true, blockTimeMS: 11_500 })
+    await failCommands(
+      mongo.db,
+      { failCommands: ['commitTransaction'], blockConnection: true, blockTimeMS: 11_500 },
+      { times: 1 },
+    )
     const started = performance.now()
     const ended = Promise.all([
       enqueue(smtp),
@@ -426,7 +423,7 @@ describe('a database that does not answer', () => {
     const mongo = await connect('refused')
     const enqueue = createEnqueue(options(mongo))
     const given = message()
-    await failing(mongo, 1_000, { failCommands: ['commitTransaction'], errorCode: 8000 })
+    await failCommands(mongo.db, { failCommands: ['commitTransaction'], errorCode: 8000 }, { times: 1_000 })
     const started = performance.now()
     expect((await enqueue(given)).kind).toBe('unavailable')
     expect(performance.now() - started).toBeLessThan(20_000)
