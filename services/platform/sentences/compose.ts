@@ -13,13 +13,10 @@ export function asSentence(given: StoredSentence): Sentence {
 
 /** Parts of a sentence, at least one, separated by semicolons: they may have commas of their own. */
 export function clauses(parts: readonly Sentence[]): Sentence {
-  return parts.reduce((before, next) => sentence('text.clauses', { first: before, second: next }))
+  return parts.reduce((first, second) => sentence('text.clauses', { first, second }))
 }
 
 /** Several complete sentences as one. */
-export function joined([first, ...rest]: readonly [StoredSentence, ...StoredSentence[]]): Sentence {
-  return rest.reduce<Sentence>(
-    (before, next) => sentence('text.joined', { first: before, second: asSentence(next) }),
-    asSentence(first),
-  )
+export function joined(sentences: readonly [StoredSentence, ...StoredSentence[]]): Sentence {
+  return sentences.map(asSentence).reduce((first, second) => sentence('text.joined', { first, second }))
 }

@@ -90,15 +90,7 @@ export function expiredResult(delivery: ClaimedDelivery, message: OutgoingMessag
     ? sentence('delivery.expired_after', { reason: asSentence(explanationOf(last)) })
     : sentence('delivery.expired_unreachable')
   const event = { ...eventOf(delivery, message, 'expired', text, context, undefined), enhanced: '4.4.7' }
-  const next = { kind: 'end', status: 'failed', event: 'expired' } as const
-  return {
-    delivery,
-    message,
-    event,
-    next,
-    classification: { outcome: 'deferred', kind: 'network' },
-    reportsItself: false,
-  }
+  return withoutReply({ delivery, message, event, next: { kind: 'end', status: 'failed', event: 'expired' } })
 }
 
 /** The result of an attempt whose worker was gone before it recorded the outcome: the final dot may have gone out. */
@@ -148,14 +140,12 @@ function ambiguousResult(
   const history = { ...historyOf(delivery, message), ambiguous: delivery.ambiguousAttempts + 1 }
   const next = afterAmbiguous(missing, history, context.now, context.random())
   const event = { ...eventOf(delivery, message, typeOf(next), text, context, sent), ambiguous: true }
-  return {
-    delivery,
-    message,
-    event,
-    next,
-    classification: { outcome: 'deferred', kind: 'network' },
-    reportsItself: false,
-  }
+  return withoutReply({ delivery, message, event, next })
+}
+
+/** A result that no reply of a server decided: to the site it counts as a failure of the network. */
+function withoutReply(known: Pick<Result, 'delivery' | 'message' | 'event' | 'next'>): Result {
+  return { ...known, classification: { outcome: 'deferred', kind: 'network' }, reportsItself: false }
 }
 
 function finish(

@@ -218,16 +218,11 @@ function settled(socket: Socket, event: string, deadlineMs: number, kind: 'netwo
     const good = () => finish()
     const closed = () => finish(new WireError(kind, sentence('delivery.closed')))
     const bad = (error: Error) => finish(new WireError(kind, verbatim(error.message)))
-    const timer = setTimeout(
-      () =>
-        finish(
-          new WireError(
-            kind === 'tls' ? 'tls' : 'timeout',
-            sentence('delivery.no_connection', { seconds: deadlineMs / 1000 }),
-          ),
-        ),
-      deadlineMs,
-    )
+    const late = () => {
+      const reason = sentence('delivery.no_connection', { seconds: deadlineMs / 1000 })
+      finish(new WireError(kind === 'tls' ? 'tls' : 'timeout', reason))
+    }
+    const timer = setTimeout(late, deadlineMs)
     socket.once(event, good).once('close', closed).once('error', bad)
   })
 }
