@@ -46,7 +46,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   const started = new Date()
   let next = 0
 
-  async function lane(channel: 'smtp' | 'http', paceMs: number, send: (id: string) => Promise<unknown>) {
+  async function sendUntilStopped(channel: 'smtp' | 'http', paceMs: number, send: (id: string) => Promise<unknown>) {
     while (!stop.aborted) {
       const id = `${prefix}-${next++}`
       // For a while after the stop, too: then it is known what was stored but not acknowledged.
@@ -98,8 +98,8 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   }
 
   const transports = [true, true, false, false].map(mailer)
-  const lanes = transports.map(transport => lane('smtp', PACE_MS, overSmtp(transport)))
-  await Promise.all([...lanes, lane('http', HTTP_PACE_MS, overHttp)])
+  const senders = transports.map(transport => sendUntilStopped('smtp', PACE_MS, overSmtp(transport)))
+  await Promise.all([...senders, sendUntilStopped('http', HTTP_PACE_MS, overHttp)])
   for (const transport of transports) transport.close()
   return result
 }

@@ -1,4 +1,4 @@
-/** Shares the lanes of a process among accounts or apps that have due work in the database. */
+/** Shares the parallel runners of a process among accounts or apps that have due work in the database. */
 
 import { addTo } from '../count-by-key.ts'
 
@@ -15,7 +15,7 @@ export interface ClaimOptions<T> {
 /** Claims the next piece of work and does it; false when none is due. Rejects when claiming or the work does. */
 export type RunNext<T> = (work: (claimed: T) => Promise<void>) => Promise<boolean>
 
-/** One claim follows the other, so that lanes which start together do not all take work of one key. */
+/** One claim follows the other, so that runners which start together do not all take work of one key. */
 export function createFairClaims<T>({ claim, keyOf, perKey }: ClaimOptions<T>): RunNext<T> {
   const running = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()

@@ -3,7 +3,7 @@ import { ProblemError } from '../problems.ts'
 import { createFairLimiter, type FairLimits } from './fair-limiter.ts'
 
 /** A limiter whose tasks end when the test ends them. */
-function lane(limits: FairLimits) {
+function limiter(limits: FairLimits) {
   const run = createFairLimiter(limits)
   const started: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()
@@ -33,9 +33,9 @@ function lane(limits: FairLimits) {
   }
 }
 
-describe('a lane', () => {
+describe('a limiter', () => {
   test('runs at most the limit in parallel, and of one key no more than its share', async () => {
-    const { request, started, end, settle } = lane({ atOnce: 3, perKey: 2 })
+    const { request, started, end, settle } = limiter({ atOnce: 3, perKey: 2 })
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void request(name)
     await settle()
     expect(started).toEqual(['a1', 'a2', 'b1'])
@@ -46,7 +46,7 @@ describe('a lane', () => {
   })
 
   test('lets keys take turns, however many pieces one of them has', async () => {
-    const { request, started, end, settle } = lane({ atOnce: 1, perKey: 1 })
+    const { request, started, end, settle } = limiter({ atOnce: 1, perKey: 1 })
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void request(name)
     await settle()
     for (let n = 0; n < 7; n++) await end(started[n] ?? '')
@@ -54,7 +54,7 @@ describe('a lane', () => {
   })
 
   test('returns the result of the task, and continues after a failure', async () => {
-    const { request, fail, end } = lane({ atOnce: 1, perKey: 1 })
+    const { request, fail, end } = limiter({ atOnce: 1, perKey: 1 })
     const [first, second] = [request('a1'), request('a2')]
     await fail('a1')
     await expect(first).rejects.toThrow('a1')
@@ -63,7 +63,7 @@ describe('a lane', () => {
   })
 
   test('refuses a key with too many pieces waiting, and no other', async () => {
-    const { request, started, end, settle } = lane({ atOnce: 1, perKey: 1, waiting: 2 })
+    const { request, started, end, settle } = limiter({ atOnce: 1, perKey: 1, waiting: 2 })
     for (const name of ['a1', 'a2', 'a3']) void request(name)
     const refused = await request('a4').catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(ProblemError)

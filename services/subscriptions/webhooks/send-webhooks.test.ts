@@ -63,7 +63,7 @@ test('an app with many events and a receiver that hangs leaves room for others',
   let held = 0
   const hanging: typeof post = async ({ url }) => {
     if (url.endsWith('/other')) heardOther.resolve('heard')
-    else if (++held === 10) heardOther.resolve('all lanes wait for one app')
+    else if (++held === 10) heardOther.resolve('all requests wait for one app')
     await release.promise
     return { status: 204, text: '' }
   }

@@ -14,7 +14,7 @@ export interface RequestedChecks {
   check(domain: DomainDoc): Promise<DnsCheckDoc>
   /** Runs other work on DNS of the account under the same limits; the next check of the domain is not answered from memory. */
   change<T>(domain: DomainDoc, work: () => Promise<T>): Promise<T>
-  /** Runs work at a DNS provider that is for no domain, such as a test of credentials, in the same lane. */
+  /** Runs work at a DNS provider that is for no domain, such as a test of credentials, under the same limits. */
   run<T>(userId: string, work: () => Promise<T>): Promise<T>
 }
 
