@@ -139,7 +139,6 @@ onApiServer('an operator with an API server of its own', () => {
   }, 180_000)
   afterAll(() => server?.stop())
 
-  // Not on the shared server: an operator of all namespaces would also write the status of other tests' resources.
   test.each([
     ['a Role per namespace', false],
     ['a ClusterRole', true],

@@ -59,7 +59,7 @@ export interface UnderTestOptions {
   server: ApiServerAccess
   mongoUri: string
   config?: Record<string, string>
-  /** Watch all namespaces with a ClusterRole instead of one with a Role; only on a server that no other operator uses. */
+  /** Watch all namespaces with a ClusterRole instead of one with a Role. Throws on the shared API server. */
   allNamespaces?: boolean
   /** Further namespaces, created by the test. */
   namespaces?: readonly string[]
@@ -75,6 +75,9 @@ const TIMES = { durationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 100 }
 /** Starts an operator for the current test; everything is stopped with the test. */
 export async function operatorUnderTest(given: UnderTestOptions): Promise<OperatorUnderTest> {
   const { server } = given
+  // On the shared one it would also write the status of resources of other tests.
+  if (given.allNamespaces && !('stop' in server))
+    throw new Error('an operator of all namespaces needs an API server that the test started')
   const admin = adminClient(server)
   const namespace = await newNamespace(admin)
   const own = `${namespace}-operator`
