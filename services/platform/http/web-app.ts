@@ -251,7 +251,7 @@ function answerProblem(context: WebContext, error: unknown, log: Log): void {
 }
 
 /** The members of a problem document (RFC 9457) that belong to the refusal itself, also inside a list of results. */
-export function problemBody({ code, sentence: reason, detail, errors }: ProblemError) {
+export function problemBody({ code, sentence: reason, detail, errors, challenge }: ProblemError) {
   const { http: status } = problems[code]
   return {
     type: `urn:postwright:problem:${code}`,
@@ -260,6 +260,7 @@ export function problemBody({ code, sentence: reason, detail, errors }: ProblemE
     ...sentenceFields('detail', reason),
     code,
     message: detail,
+    ...(challenge === undefined ? {} : { challenge }),
     ...(errors.length > 0 ? fieldErrorsBody(errors) : {}),
   }
 }

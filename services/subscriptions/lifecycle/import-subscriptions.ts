@@ -6,12 +6,12 @@
 import { nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import { MAX_ERRORS } from '../../platform/json/bounded-validation.ts'
 import type { FieldError } from '../../platform/problems.ts'
-import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
+import { explainCsvError } from '../../platform/tables/explain-csv-error.ts'
+import { CsvError, csvRows } from '../../platform/tables/rules/csv.ts'
+import { DAMAGED, type Encoding, readTextFile, type TextFile } from '../../platform/tables/text-file.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { CsvError, csvRows, ROW_LIMITS } from '../rules/csv.ts'
 import { fieldError, type LocalizedError, localise } from '../rules/field-errors.ts'
 import type { Lang } from '../rules/language.ts'
-import { DAMAGED, type Encoding, readTextFile, type TextFile } from './import-file.ts'
 import { NO_PAYMENT_ID, subscribe } from './start-or-renew.ts'
 import { checkGrant, GRANT_COLUMNS, GRANT_METHOD, type Grant, type KnownGrants } from './validate-import-row.ts'
 
@@ -88,13 +88,6 @@ interface Checked {
   errors: RowError[]
 }
 
-/** Why the table cannot be read. */
-const CSV_ERRORS: Readonly<Record<CsvError['rule'], Sentence>> = {
-  quote: sentence('field.quote'),
-  row_cells: sentence('field.row_cells', { cells: ROW_LIMITS.cells }),
-  row_length: sentence('field.row_length', { chars: ROW_LIMITS.chars }),
-}
-
 type ToRowError = (line: number, raw: FieldError, column?: number) => RowError
 
 async function checkRows(
@@ -111,7 +104,7 @@ async function checkRows(
     if (turn.isOver(line)) await nextTurn()
     if (line instanceof CsvError)
       checked.errors.push(
-        toRowError(line.row + read.firstRow - 1, { pointer: '/', reason: CSV_ERRORS[line.rule] }, line.column),
+        toRowError(line.row + read.firstRow - 1, { pointer: '/', reason: explainCsvError(line) }, line.column),
       )
     else if (isEmpty(line)) checked.skipped++
     else if (columns) await checkLine(context, appKey, { line, columns, known, checked, toRowError })

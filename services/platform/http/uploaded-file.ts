@@ -1,11 +1,10 @@
 /** Uploaded files. */
 
-import { readBytes } from '../../../platform/http/json-body.ts'
-import type { WebContext } from '../../../platform/http/web-app.ts'
-import { ProblemError } from '../../../platform/problems.ts'
-import { sentence } from '../../../platform/sentences/sentence.ts'
-import { fieldError } from '../../rules/field-errors.ts'
+import { ProblemError } from '../problems.ts'
+import { sentence } from '../sentences/sentence.ts'
+import { readBytes } from './json-body.ts'
 import { filesOfForm, parameterOf } from './multipart-form.ts'
+import type { WebContext } from './web-app.ts'
 
 /** Content types that browsers and programs use for tables; Windows with Excel sends "ms-excel" for .csv. */
 const TABLES = [
@@ -34,6 +33,8 @@ export async function readFile(context: WebContext, limits: Parameters<typeof re
 async function fileOfForm(body: Buffer, type: string): Promise<UploadedFile> {
   const [file, ...others] = await filesOfForm(body, type)
   if (!file || others.length > 0)
-    throw new ProblemError('validation_failed', undefined, { errors: [fieldError('file', 'required')] })
+    throw new ProblemError('validation_failed', undefined, {
+      errors: [{ pointer: '/file', reason: sentence('field.required') }],
+    })
   return { bytes: file.bytes, charset: parameterOf(file.type, 'charset') }
 }

@@ -3,8 +3,8 @@
  * with their position and are never replaced: two references that differ only in them would become equal.
  */
 import { isUtf8 } from 'node:buffer'
-import { nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
-import { SEPARATORS, type Separator, separatorLine } from '../rules/csv.ts'
+import { nextTurn } from '../concurrency/event-loop-turns.ts'
+import { SEPARATORS, type Separator, separatorLine } from './rules/csv.ts'
 
 /** Encoding of a file. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030'

@@ -4,9 +4,9 @@
  */
 
 import { MIMEType } from 'node:util'
-import { nextTurn, TURN_BYTES } from '../../../platform/concurrency/event-loop-turns.ts'
-import { ProblemError } from '../../../platform/problems.ts'
-import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
+import { nextTurn, TURN_BYTES } from '../concurrency/event-loop-turns.ts'
+import { ProblemError } from '../problems.ts'
+import { type Sentence, sentence } from '../sentences/sentence.ts'
 
 /** A file of a form; `bytes` shares its memory with the body. */
 export interface FormFile {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { turnsDuring } from '../../../../test/support/time/event-loop-turns.ts'
-import { ProblemError } from '../../../platform/problems.ts'
+import { turnsDuring } from '../../../test/support/time/event-loop-turns.ts'
+import { ProblemError } from '../problems.ts'
 import { filesOfForm, parameterOf } from './multipart-form.ts'
 
 const TYPE = 'multipart/form-data; boundary=b'

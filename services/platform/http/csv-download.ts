@@ -1,7 +1,7 @@
 /** Streamed CSV responses. */
 import { Readable } from 'node:stream'
-import type { WebContext } from '../../../platform/http/web-app.ts'
-import { BOM } from '../../rules/csv.ts'
+import { BOM } from '../tables/rules/csv.ts'
+import type { WebContext } from './web-app.ts'
 
 /** Sends a file of these lines. */
 export function sendCsv(context: WebContext, name: string, lines: AsyncIterable<string>): void {
