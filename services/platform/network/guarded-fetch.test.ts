@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificate } from '../security/self-signed-certificate.ts'
 import { VERSION } from '../version.ts'
-import { createGuardedPost, failureText, findTargetError } from './guarded-fetch.ts'
+import { createGuardedPost, failureOf, failureText, findTargetError, type Lookup } from './guarded-fetch.ts'
 import { isPublicAddress } from './public-address.ts'
 
 describe('an address is public or not', () => {
@@ -36,6 +36,7 @@ const server = createServer((request, response) => {
   seen.push(request.url ?? '')
   agents.push(request.headers['user-agent'])
   if (request.url === '/moved') response.writeHead(302, { location: '/elsewhere' }).end()
+  else if (request.url === '/close') response.writeHead(200, { connection: 'close' }).end()
   else if (request.url !== '/silent') response.end('thanks')
 })
 const seen: string[] = []
@@ -60,12 +61,58 @@ test('private targets are never connected to, whether written as a number, a nam
   expect(seen).toEqual([])
 })
 
+/** A resolver whose answers change with each question, as those of an attacker do. */
+function rebinding(...answers: string[]): { resolve: Lookup; asked: () => number } {
+  let asked = 0
+  const resolve = ((_: string, __: object, done: (error: null, found: object[]) => void) => {
+    const address = answers[Math.min(asked++, answers.length - 1)] ?? ''
+    done(null, [{ address, family: address.includes(':') ? 6 : 4 }])
+  }) as unknown as Lookup
+  return { resolve, asked: () => asked }
+}
+
+test.each(['169.254.169.254', '127.0.0.1', '::1', '::ffff:10.0.0.1'])(
+  'a name that leads to %s on the second look is not connected to',
+  async address => {
+    // A public address that refuses at once is not at hand: the first look already decides where the connection goes.
+    const { resolve, asked } = rebinding(address)
+    const post = createGuardedPost({ allowPrivate: false, resolve })
+    for (let n = 1; n <= 2; n++) {
+      const error = await post(request('https://hooks.example.com/')).catch((caught: unknown) => caught)
+      expect(failureOf(error)).toEqual({ code: 'webhook.no_public_address', params: { host: 'hooks.example.com' } })
+      expect(asked()).toBe(n)
+    }
+  },
+)
+
+test('each connection goes to the address of one look-up, which was checked', async () => {
+  const { port } = new URL(origin)
+  const { resolve, asked } = rebinding('127.0.0.1', '169.254.169.254')
+  const post = createGuardedPost({ allowPrivate: 'loopback', resolve })
+  const url = `http://hooks.localhost:${port}/close`
+  expect((await post(request(url))).status).toBe(200)
+  const error = await post(request(url)).catch((caught: unknown) => caught)
+  expect(failureOf(error).code).toBe('webhook.no_public_address')
+  expect(asked()).toBe(2)
+})
+
+test.each([
+  ['http://127.0.0.1:3000', undefined],
+  ['http://[::1]:3000', undefined],
+  ['http://localhost:3000', undefined],
+  ['http://10.0.0.1', 'private_address'],
+  ['https://169.254.169.254', 'private_address'],
+  ['http://example.com', 'tls_required'],
+])('a trial may call %s: %s', (url, expected) => {
+  expect(findTargetError(url, { allowPrivate: 'loopback' })).toBe(expected)
+})
+
 test('a redirect is an answer, not a way, and a silent server is left', async () => {
   const post = createGuardedPost({ allowPrivate: true })
   expect(await post(request(`${origin}/good`))).toEqual({ status: 200, text: '' })
   expect(await post(request(`${origin}/moved`))).toEqual({ status: 302, text: '' })
   await expect(post(request(`${origin}/silent`, 200))).rejects.toThrow()
-  expect(seen).toEqual(['/good', '/moved', '/silent'])
+  expect(seen.filter(path => path !== '/close')).toEqual(['/good', '/moved', '/silent'])
 })
 
 test('a receiver gets a user agent', async () => {

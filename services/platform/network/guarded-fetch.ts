@@ -2,8 +2,9 @@
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, fetch, type Response } from 'undici'
+import { inEnglish, type Sentence, SentenceError, sentence } from '../sentences/sentence.ts'
 import { VERSION } from '../version.ts'
-import { isPublicAddress } from './public-address.ts'
+import { isLoopback, isPublicAddress } from './public-address.ts'
 
 /** A request that is sent. */
 export interface GuardedRequest {
@@ -13,13 +14,22 @@ export interface GuardedRequest {
   timeoutMs: number
   /** Bytes of the response that are read; a longer response is an error. Default 0: the response is not read. */
   maxAnswerBytes?: number
+  /** Bytes of the response that are kept, for a log: the rest is not read, and what does not arrive soon is left out. */
+  keepAnswerBytes?: number
 }
 
-/** The answer; `text` is empty where `maxAnswerBytes` was not given. */
+/** The answer; `text` is empty where neither `maxAnswerBytes` nor `keepAnswerBytes` was given. */
 export interface GuardedAnswer {
   status: number
   text: string
+  /** In the order of the response; values of one name are separate. */
+  headers?: readonly (readonly [string, string])[]
+  /** `text` is only the beginning of the response. */
+  isCut?: boolean
 }
+
+/** Where requests may go besides the public internet: nowhere, to this machine (a trial), or anywhere. */
+export type AllowPrivate = boolean | 'loopback'
 
 /** Posts; resolves with any answer, rejects when there is none or when the target is not allowed. */
 export type GuardedPost = (request: GuardedRequest) => Promise<GuardedAnswer>
@@ -27,58 +37,109 @@ export type GuardedPost = (request: GuardedRequest) => Promise<GuardedAnswer>
 /** Why an address that a user chose is not called. */
 export type TargetError = 'tls_required' | 'url_login' | 'private_address'
 
-/** The setting that allows plain HTTP and private addresses. */
-const SETTING = 'WEBHOOK_ALLOW_PRIVATE=true'
-const allows = (what: string) => `${what}; the setting ${SETTING} allows it`
+/** Time for the kept beginning of a response, whose status is known by then. */
+const KEEP_MS = 3_000
 
 /**
  * What is wrong with an http(s) URL as a target, as far as the URL alone shows it; undefined when nothing is. Host names
  * are checked when the connection is made.
  */
-export function findTargetError(url: string, { allowPrivate }: { allowPrivate: boolean }): TargetError | undefined {
+export function findTargetError(
+  url: string,
+  { allowPrivate }: { allowPrivate: AllowPrivate },
+): TargetError | undefined {
   const { protocol, hostname, username, password } = new URL(url)
   if (username !== '' || password !== '') return 'url_login'
-  if (allowPrivate) return undefined
+  if (allowPrivate === true) return undefined
   const host = hostname.replace(/^\[|\]$/g, '')
-  const isPrivate = isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublicAddress(host)
+  const isLocalName = /(?:^|\.)localhost\.?$/.test(host)
+  if (allowPrivate === 'loopback' && (isLocalName || isLoopback(host))) return undefined
+  const isPrivate = isIP(host) === 0 ? isLocalName : !isPublicAddress(host)
   if (isPrivate) return 'private_address'
   return protocol === 'https:' ? undefined : 'tls_required'
 }
 
-const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => string>> = {
-  url_login: () => 'the address contains a user name or password',
-  private_address: ({ hostname }) => allows(`${hostname} is not a public address`),
-  tls_required: ({ protocol }) => allows(`${protocol}// is not encrypted`),
+const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => Sentence>> = {
+  url_login: () => sentence('webhook.url_login'),
+  private_address: ({ hostname }) => sentence('webhook.private_address', { host: hostname }),
+  tls_required: ({ protocol }) => sentence('webhook.tls_required', { protocol }),
 }
 
-/** The address is checked when the connection is made, so that a DNS change cannot redirect it afterwards. */
-const publicLookup: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...options, all: true }, (error, found) => {
-    const usable = error ? [] : found.filter(({ address }) => isPublicAddress(address))
-    const [first] = usable
-    if (!first) return done(error ?? new Error(allows(`${hostname} has no public address`)), '', 4)
-    return options.all ? done(null, usable) : done(null, first.address, first.family)
-  })
+/** Resolves a name; that of `node:dns`, or of a test. */
+export type Lookup = typeof lookup
+
+/**
+ * Names are resolved for each connection, and the connection goes to an address that was checked: a name that resolves
+ * to another address afterwards leads nowhere else.
+ */
+function guardedLookup(resolve: Lookup, allowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      const usable = error ? [] : found.filter(({ address }) => allowed(address))
+      const [first] = usable
+      const refused = () => new SentenceError(sentence('webhook.no_public_address', { host: hostname }))
+      if (!first) return done(error ?? refused(), '', 4)
+      return options.all ? done(null, usable) : done(null, first.address, first.family)
+    })
+  }
 }
 
-/** Creates a guarded post. With `allowPrivate` all addresses and plain HTTP are allowed. */
-export function createGuardedPost({ allowPrivate }: { allowPrivate: boolean }): GuardedPost {
-  const agent = new Agent({ connect: allowPrivate ? {} : { lookup: publicLookup } })
-  return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0 }) => {
+/** Creates a guarded post. With `allowPrivate` all addresses and plain HTTP are allowed, or those of this machine. */
+export function createGuardedPost({
+  allowPrivate,
+  resolve = lookup,
+}: {
+  allowPrivate: AllowPrivate
+  resolve?: Lookup
+}): GuardedPost {
+  const allowed = (address: string) =>
+    allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
+  const agent = new Agent({ connect: { lookup: guardedLookup(resolve, allowed) } })
+  return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0, keepAnswerBytes = 0 }) => {
     const wrong = findTargetError(url, { allowPrivate })
-    if (wrong) throw new Error(TARGET_ERRORS[wrong](new URL(url)))
+    if (wrong) throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'user-agent': `Postwright/${VERSION}`, ...headers },
+      headers: { 'user-agent': USER_AGENT, ...headers },
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
       dispatcher: agent,
     })
-    if (maxAnswerBytes > 0) return { status: response.status, text: await readAnswer(response, maxAnswerBytes) }
+    const { status } = response
+    if (maxAnswerBytes > 0) return { status, text: await readAnswer(response, maxAnswerBytes) }
+    if (keepAnswerBytes > 0)
+      return { status, headers: [...response.headers], ...(await keepAnswer(response, keepAnswerBytes)) }
     await response.body?.cancel()
-    return { status: response.status, text: '' }
+    return { status, text: '' }
   }
+}
+
+/** What requests call themselves. */
+export const USER_AGENT = `Postwright/${VERSION}`
+
+/** The beginning of a response, as far as it arrives soon. */
+async function keepAnswer(response: Response, limit: number): Promise<{ text: string; isCut: boolean }> {
+  const reader = response.body?.getReader()
+  if (!reader) return { text: '', isCut: false }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const late = setTimeout(() => void reader.cancel().catch(() => undefined), KEEP_MS)
+  const read = async () => {
+    while (size <= limit) {
+      const { done, value } = await reader.read()
+      if (done) return true
+      chunks.push(value)
+      size += value.length
+    }
+    return false
+  }
+  const startedAt = performance.now()
+  const isComplete = await read().catch(() => false)
+  clearTimeout(late)
+  await reader.cancel().catch(() => undefined)
+  const text = Buffer.concat(chunks).subarray(0, limit).toString('utf8')
+  return { text, isCut: !isComplete || size > limit || performance.now() - startedAt >= KEEP_MS }
 }
 
 async function readAnswer(response: Response, limit: number): Promise<string> {
@@ -86,7 +147,7 @@ async function readAnswer(response: Response, limit: number): Promise<string> {
   let size = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > limit) throw new Error(`the answer has more than ${limit} bytes`)
+    if (size > limit) throw new SentenceError(sentence('webhook.answer_too_long', { bytes: limit }))
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -95,12 +156,22 @@ async function readAnswer(response: Response, limit: number): Promise<string> {
 /** Codes of Node and OpenSSL for a certificate or handshake that failed. */
 const TLS_CODE = /CERT|^ERR_(?:SSL|TLS)|^EPROTO$|SIGNATURE|_CRL|HOSTNAME_MISMATCH|INVALID_CA|CHAIN_TOO_LONG/
 
-/** Why a {@link GuardedPost} was rejected, in one sentence for whoever set the address up. */
-export function failureText(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
+/** Why a {@link GuardedPost} was rejected, for whoever set the address up. */
+export function failureOf(error: unknown): Sentence {
+  if (error instanceof Error && error.name === 'TimeoutError') return sentence('webhook.timeout')
   // fetch hides the reason in the cause.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (!(cause instanceof Error)) return String(cause)
+  if (cause instanceof SentenceError) return cause.sentence
+  if (!(cause instanceof Error)) return sentence('webhook.connection', { error: short(String(cause)) })
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-  return TLS_CODE.test(code) ? `TLS failed: ${cause.message.trim()} (${code})` : cause.message
+  if (TLS_CODE.test(code)) return sentence('webhook.tls', { error: `${short(cause.message)} (${code})` })
+  return sentence('webhook.connection', { error: short(cause.message || code || cause.name) })
 }
+
+/** The same in English. */
+export function failureText(error: unknown): string {
+  return inEnglish(failureOf(error))
+}
+
+const MAX_ERROR = 150
+const short = (text: string) => text.trim().slice(0, MAX_ERROR)

@@ -22,3 +22,8 @@ export function isPublicAddress(address: string): boolean {
   if (parsed.kind() === 'ipv6' && !parsed.match(GLOBAL_IPV6)) return false
   return !MORE_PRIVATE.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))
 }
+
+/** True for an address of this machine: 127.0.0.0/8 and ::1, also IPv4-mapped. */
+export function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+}

@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
 import * as field from '../database/fields.ts'
 import { type DocumentOf, defineModel, modelOf } from '../database/models.ts'
-import { collectionOf, defineCollection } from '../database/mongo.ts'
+import { collectionOf, defineCollection, ensureIndexes } from '../database/mongo.ts'
 import {
   claimEvent,
+  dropExcess,
+  dueWebhooks,
+  EVENT_INDEXES,
   eventsFor,
   insertEvents,
   latestEvents,
@@ -21,6 +24,8 @@ type Endpoint = DocumentOf<typeof HOOKS>
 interface Event extends WebhookEvent {
   user_id: string
 }
+
+const EVENTS = defineCollection<Event>('hook_events', EVENT_INDEXES)
 
 const at = (second: number) => new Date(second * 1000)
 const endpoint = (_id: string, more: Partial<Endpoint> = {}): Endpoint => ({
@@ -39,12 +44,13 @@ async function withEvents(...events: Event[]) {
   const mongo = await databaseForThisTest()
   const store: WebhookStore<Endpoint, Event> = {
     endpoints: modelOf(mongo.db, HOOKS),
-    events: collectionOf(mongo.db, defineCollection<Event>('hook_events')),
+    events: collectionOf(mongo.db, EVENTS),
     owner: 'user_id',
     personal: ['email'],
   }
+  await ensureIndexes(mongo.db, [EVENTS])
   await insertEvents(store.events, events)
-  const claim = (second: number, except?: string[]) => claimEvent(store, at(second), at(second + 60), except)
+  const claim = (second: number, webhook = 'w') => claimEvent(store, webhook, at(second), at(second + 60))
   const stored = (_id: string) => store.events.findOne({ _id })
   return { mongo, store, claim, stored }
 }
@@ -87,10 +93,64 @@ describe('a claim', () => {
     expect(await claim(63)).toMatchObject({ _id: 'early', attempts: 2 })
   })
 
-  test('leaves owners out', async () => {
-    const { claim } = await withEvents(event('a'), event('b', { user_id: 'bob', due: at(2) }))
-    expect([(await claim(5, ['ann']))?._id, await claim(5, ['ann', 'bob'])]).toEqual(['b', undefined])
+  test('claims for one webhook, and leaves the log of attempts out', async () => {
+    const { claim, store } = await withEvents(event('a', { webhook_id: 'v' }), event('b', { due: at(2) }))
+    await store.events.updateOne({ _id: 'b' }, { $set: { log: [{ at: at(0), ms: 1, url: '', headers: [] }] } })
+    const claimed = await claim(5)
+    expect(claimed?._id).toBe('b')
+    expect(claimed).not.toHaveProperty('log')
+    expect([(await claim(5, 'v'))?._id, await claim(5)]).toEqual(['a', undefined])
   })
+})
+
+describe('the webhooks that events are due for', () => {
+  test('are read with one step for each, however many events wait', async () => {
+    const many = Array.from({ length: 2_000 }, (_, n) => event(`m${n}`, { due: at(n + 10) }))
+    const { store, mongo } = await withEvents(
+      ...many,
+      event('early', { webhook_id: 'v' }),
+      event('done', { webhook_id: 'u', state: 'done' }),
+      event('later', { webhook_id: 't', due: at(50_000) }),
+    )
+    expect(await dueWebhooks(store, at(20))).toEqual([
+      { id: 'v', due: at(1) },
+      { id: 'w', due: at(10) },
+    ])
+    await mongo.db.command({ profile: 2 })
+    await dueWebhooks(store, at(20))
+    await mongo.db.command({ profile: 0 })
+    const seen = await mongo.db.collection('system.profile').findOne({ 'command.aggregate': 'hook_events' })
+    expect(seen?.keysExamined).toBeLessThan(10)
+    expect(seen?.docsExamined).toBeLessThan(10)
+  })
+})
+
+test('beyond the limit the oldest events end, with the reason', async () => {
+  const { store, stored } = await withEvents(
+    ...Array.from({ length: 7 }, (_, n) => event(`e${n}`, { at: at(n), due: at(100 - n) })),
+    event('other', { webhook_id: 'v' }),
+  )
+  expect([await dropExcess(store, 'w', 10), await dropExcess(store, 'w', 5), await dropExcess(store, 'w', 5)]).toEqual([
+    0, 2, 0,
+  ])
+  expect(await stored('e1')).toMatchObject({
+    state: 'failed',
+    result: 'dropped, because more than 5 newer events were waiting',
+    reason: { code: 'webhook.dropped', params: { limit: 5 } },
+    data: { id: '7' },
+  })
+  expect([(await stored('e2'))?.state, (await stored('other'))?.state]).toEqual(['waiting', 'waiting'])
+})
+
+test('the log of an event keeps the last twenty attempts', async () => {
+  const { store, claim, stored } = await withEvents(event('a'))
+  for (let n = 0; n < 25; n++) {
+    const claimed = await claim(1)
+    const record = { at: at(n), ms: n, url: 'https://a.example', headers: [] }
+    if (claimed) await settleEvent(store, claimed, { state: 'waiting', result: '500', due: at(1), record })
+  }
+  const log = (await stored('a'))?.log?.map(({ ms }) => ms)
+  expect(log).toEqual(Array.from({ length: 20 }, (_, n) => n + 5))
 })
 
 describe('two workers with the same event', () => {

@@ -6,7 +6,6 @@ import { expireLapsed } from '../lifecycle/expire-subscriptions.ts'
 import { closeStaleOrders } from '../payments/orders.ts'
 import { applyNotices } from '../payments/process-notices.ts'
 import { remind, type SendReminder } from '../reminders/send-reminders.ts'
-import { sendWebhooks } from '../webhooks/send-webhooks.ts'
 import { openMonth, purge, repairAllCounters } from './nightly-maintenance.ts'
 
 /** Dependencies of the jobs. */
@@ -40,9 +39,6 @@ function timedWork({ subscriptions: context, sendReminder }: SubscriptionJobDeps
   const timeZone = context.config.BUSINESS_TZ
   return [
     job('subscriptions-notices', { everyMs: 2_000 }, MINUTE, ({ signal }) => applyNotices(context, signal)),
-    job('subscriptions-webhooks', { everyMs: 2_000 }, MINUTE, ({ signal }) =>
-      sendWebhooks(context, context.post, signal),
-    ),
     job('subscriptions-expire', { everyMs: MINUTE }, 10 * MINUTE, ({ signal }) => expireLapsed(context, signal)),
     job('subscriptions-switches', { everyMs: MINUTE }, 5 * MINUTE, () => applySchedules(context, systemActor)),
     job('subscriptions-orders', { everyMs: 10 * MINUTE }, 10 * MINUTE, () => closeStaleOrders(context)),

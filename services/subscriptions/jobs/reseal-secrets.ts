@@ -21,8 +21,10 @@ export async function resealSubscriptions({
   const channels = await reseal(collections.channels, secrets, ({ _id, sealed }) =>
     sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: _id }] : [],
   )
-  const webhooks = await reseal(collections.webhooks, secrets, ({ _id, sealed }) => [
-    { path: 'sealed', sealed, purpose: 'app-secret', place: webhookPlace(_id) },
-  ])
+  const webhooks = await reseal(collections.webhooks, secrets, ({ _id, sealed, previous }) => {
+    const known = { purpose: 'app-secret' as const, place: webhookPlace(_id) }
+    const current = { ...known, path: 'sealed', sealed }
+    return previous ? [current, { ...known, path: 'previous.sealed', sealed: previous.sealed }] : [current]
+  })
   return apps + channels + webhooks
 }

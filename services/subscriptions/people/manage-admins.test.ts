@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { createLoginLimiter } from '../../accounts/login-limiter.ts'
-import { createUser, resetPassword, suspendUser } from '../../accounts/manage-accounts.ts'
+import { createUser, endAllSessions, resetPassword, suspendUser } from '../../accounts/manage-accounts.ts'
+import { base32, stepAt, codeOf as totpCode } from '../../accounts/rules/totp.ts'
+import { confirmFactor, secondFactorPlace, startFactor } from '../../accounts/second-factor.ts'
+import { findSecondFactor } from '../../accounts/store/second-factors.ts'
 import { toProblem } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
@@ -22,8 +25,13 @@ async function loggedIn() {
     { db: context.mongo.db, metrics: context.metrics, channel: 'admin' },
     { pair: 5, address: 20, account: 100, known: 200 },
   )
-  const { token } = await logIn(context, limiter, { username: 'root', password: PASSWORD, ip: '192.0.2.1' })
-  return { ...subscriptions, user, token }
+  const { token } = await logIn(context, limiter, {
+    username: 'root',
+    password: PASSWORD,
+    codes: limiter,
+    ip: '192.0.2.1',
+  })
+  return { ...subscriptions, user, token, limiter }
 }
 
 /** The same half with accounts that cannot be read, as when the primary steps down between two questions. */
@@ -32,6 +40,24 @@ async function withoutAccounts({ foundation }: Awaited<ReturnType<typeof loggedI
   await away.stop()
   return { ...openSubscriptions(foundation), mongo: { ...foundation.mongo, db: away.db } }
 }
+
+test('an account with a second factor needs a code as well, which counts once', async () => {
+  const { context, foundation, user, limiter } = await loggedIn()
+  const deps = { ...foundation, limiter, codes: limiter }
+  const given = { username: 'root', password: PASSWORD, codes: limiter, ip: '192.0.2.1' }
+  const { secret } = await startFactor(deps, { userId: user._id, password: PASSWORD, ip: '192.0.2.1' })
+  const { sealed = '' } = (await findSecondFactor(context.mongo.db, user._id)) ?? {}
+  const bytes = Buffer.from(foundation.secrets.open('totp', secondFactorPlace(user._id), sealed), 'base64')
+  expect(base32(bytes)).toBe(secret)
+  const code = (ahead: number) => totpCode(bytes, stepAt(foundation.clock.now().getTime()) + ahead)
+  await confirmFactor(deps, { userId: user._id, sessionId: undefined, code: code(-1) })
+  const outcome = (more: object) => codeOf(logIn(context, limiter, { ...given, ...more }))
+  expect(await outcome({})).toBe('second_factor_required')
+  expect(await outcome({ code: code(-1) })).toBe('invalid_code')
+  expect((await logIn(context, limiter, { ...given, code: code(0) })).token).toMatch(/^at_/)
+  expect(await outcome({ code: code(0) })).toBe('invalid_code')
+  expect(await outcome({ password: 'wrong', code: code(1) })).toBe('invalid_login')
+})
 
 test('an unavailable database during the account lookup does not end the session', async () => {
   const given = await loggedIn()
@@ -56,6 +82,7 @@ test('an unavailable database during the account lookup does not end the session
 test.each<[string, (given: Awaited<ReturnType<typeof loggedIn>>) => Promise<unknown>]>([
   ['is suspended', ({ foundation, user }) => suspendUser(foundation, user._id)],
   ['has another password', ({ foundation, user }) => resetPassword(foundation, user._id, 'another long password')],
+  ['had all sessions ended', ({ foundation, user }) => endAllSessions(foundation, user._id)],
   [
     'is gone',
     ({ context, user }) => context.mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: user._id }),

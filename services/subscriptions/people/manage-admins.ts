@@ -4,6 +4,7 @@ import type { LoginLimiter } from '../../accounts/login-limiter.ts'
 import { checkLogin, createUser } from '../../accounts/manage-accounts.ts'
 import { passwordMark } from '../../accounts/password-hashing.ts'
 import { foldUsername } from '../../accounts/rules/username.ts'
+import { checkCode, confirmedFactor } from '../../accounts/second-factor.ts'
 import { findUser, findUserByName, type UserDoc } from '../../accounts/store/users.ts'
 import { isDuplicateKey } from '../../platform/database/mongo.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/durations.ts'
@@ -11,7 +12,7 @@ import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import type { AdminDoc } from '../store/models.ts'
+import type { AdminDoc, AdminSessionDoc } from '../store/models.ts'
 import { EVERY_APP } from './rules/admin-rights.ts'
 import {
   changeAdmin,
@@ -34,6 +35,17 @@ const SLIDE_MS = 5 * MINUTE_MS
 /** Sessions of one administrator; the oldest ends first. */
 const MAX_SESSIONS = 10
 
+/** What a login presents. */
+export interface AdminLoginRequest {
+  username: string
+  password: string
+  /** Of the second factor; needed by accounts that have one. */
+  code?: string | undefined
+  /** Counts wrong codes. */
+  codes: LoginLimiter
+  ip: string
+}
+
 /** An open session. */
 export interface AdminLogin {
   admin: AdminDoc
@@ -43,14 +55,15 @@ export interface AdminLogin {
 
 /**
  * Logs in. Throws `invalid_login`, `login_locked` after too many failures, and `admin_disabled` for a correct password
- * of an account without rights here.
+ * of an account without rights here, and `second_factor_required` or `invalid_code` where the account has a second factor.
  */
 export async function logIn(
   context: Subscriptions,
   limiter: LoginLimiter,
-  { username, password, ip }: { username: string; password: string; ip: string },
+  given: AdminLoginRequest,
 ): Promise<AdminLogin> {
-  const account = await checkLogin({ ...context, limiter }, { username, password, ip }).catch((error: unknown) => {
+  const { ip } = given
+  const account = await authenticate(context, limiter, given).catch((error: unknown) => {
     if (error instanceof ProblemError && error.code === 'rate_limited')
       throw new ProblemError('login_locked', undefined, {
         ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
@@ -75,6 +88,19 @@ export async function logIn(
   return { admin: admin ?? known, token, expiresAt }
 }
 
+/** The account of a right password, and of a right code where it has a second factor. */
+async function authenticate(
+  context: Subscriptions,
+  limiter: LoginLimiter,
+  { username, password, code, codes, ip }: AdminLoginRequest,
+): Promise<UserDoc> {
+  const account = await checkLogin({ ...context, limiter }, { username, password, ip })
+  if (!(await confirmedFactor(context, account._id))) return account
+  if (!code) throw new ProblemError('second_factor_required')
+  await checkCode({ ...context, codes }, account, { code, ip })
+  return account
+}
+
 /** True for a token whose session was open at the last lookup of this process; other tokens may be forged. */
 export function isKnownToken(context: Subscriptions, token: string): boolean {
   return context.memory.sessions.peek(idOf(context, token)) !== undefined
@@ -93,7 +119,7 @@ async function loadSession(context: Subscriptions, token: string): Promise<Admin
     context.memory.sessions.delete(id)
     throw new ProblemError('session_invalid')
   }
-  const admin = await loadAdmin(context, session.account_id, session.password)
+  const admin = await loadAdmin(context, session.account_id, session)
   await context.memory.sessions.get(id, async () => true)
   if (now.getTime() - session.seen_at.getTime() >= SLIDE_MS) {
     const end = Math.min(now.getTime() + IDLE_MS, session.created_at.getTime() + LIFE_MS)
@@ -107,14 +133,21 @@ export async function adminOfAccount(context: Subscriptions, accountId: string):
   return context.memory.admins.get(accountId, () => loadAdmin(context, accountId))
 }
 
-async function loadAdmin(context: Subscriptions, accountId: string, opened?: string): Promise<AdminDoc> {
+async function loadAdmin(
+  context: Subscriptions,
+  accountId: string,
+  opened?: Pick<AdminSessionDoc, 'password' | 'created_at'>,
+): Promise<AdminDoc> {
   const [account, known] = await Promise.all([
     findUser(context.mongo.db, accountId),
     findAdminOf(context.collections, accountId),
   ])
   if (account?.status !== 'active') throw new ProblemError('session_invalid')
-  // A password reset in the panel or on the command line ends the sessions here as well.
-  if (opened !== undefined && opened !== passwordMark(account.password_hash)) throw new ProblemError('session_invalid')
+  // A password reset in the panel or on the command line, or an admin there, ends the sessions here as well.
+  const mark = opened?.password
+  if (mark !== undefined && mark !== passwordMark(account.password_hash)) throw new ProblemError('session_invalid')
+  const from = account.sessions_from
+  if (opened && from && opened.created_at <= from) throw new ProblemError('session_invalid')
   return adminOf(context, account, known)
 }
 

@@ -2,6 +2,7 @@
 import { type Model, type ModelDefinition, modelOf } from '../../platform/database/models.ts'
 import { type Collection, type CollectionDefinition, type Db, defineCollection } from '../../platform/database/mongo.ts'
 import { DAY_SECONDS } from '../../platform/durations.ts'
+import { EVENT_INDEXES } from '../../platform/webhooks/event-queue.ts'
 import type * as doc from './documents.ts'
 import * as models from './models.ts'
 
@@ -68,12 +69,8 @@ const definitions = {
   counters: defineCollection<doc.CounterDoc>('sub_counters'),
   days: defineCollection<doc.DayDoc>('sub_days', [{ key: { app_key: 1, day: 1 } }]),
   webhookEvents: defineCollection<doc.WebhookEventDoc>('sub_webhook_events', [
-    { key: { state: 1, due: 1 } },
-    // For claims that exclude some apps: their documents are not read.
-    { key: { due: 1, app_key: 1 }, partialFilterExpression: { state: 'waiting' } },
-    { key: { webhook_id: 1, at: -1 } },
+    ...EVENT_INDEXES,
     { key: { app_key: 1 } },
-    { key: { at: 1 }, expireAfterSeconds: 30 * DAY_SECONDS },
   ]),
   idempotency: defineCollection<doc.IdempotencyDoc>('sub_idempotency', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),
   reminders: defineCollection<doc.ReminderDoc>('sub_reminders', [

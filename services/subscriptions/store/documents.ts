@@ -3,7 +3,7 @@
  * shows of a record is next to the rule that shows it (`Stored…`); here is the rest. Records that the reference shows have
  * decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
-import type { WebhookEvent } from '../../platform/webhooks/event-queue.ts'
+import type { TEST_EVENT, WebhookEvent } from '../../platform/webhooks/event-queue.ts'
 import type { EventType } from '../events/rules/event-types.ts'
 import type { StoredSubscription, StoredUser } from '../rules/record-views.ts'
 import type { ChannelDoc } from './models.ts'
@@ -11,7 +11,7 @@ import type { ChannelDoc } from './models.ts'
 /** An event on its way to one webhook. */
 export interface WebhookEventDoc extends WebhookEvent {
   app_key: string
-  type: EventType
+  type: EventType | typeof TEST_EVENT
 }
 
 /** An end user of an app. */

@@ -52,7 +52,10 @@ export async function updateWebhook(
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   const after = await record(context, actor, async session => {
     const before = await requireWebhook(context, { appKey, id }, session)
-    const result: WebhookDoc = { ...before, ...given, updated_at: context.clock.now() }
+    const { failing, disabled, ...known } = before
+    const startsAgain = change.enabled === true
+    const noted = startsAgain ? {} : { ...(failing && { failing }), ...(disabled && { disabled }) }
+    const result: WebhookDoc = { ...known, ...noted, ...given, updated_at: context.clock.now() }
     await context.collections.webhooks.replaceOne({ _id: id }, result, { session })
     return { result, event: auditEventOf('webhook.update', before, result) }
   })

@@ -2,6 +2,7 @@
 import type Router from '@koa/router'
 import { createLoginLimiter } from '../../../accounts/login-limiter.ts'
 import { changePassword } from '../../../accounts/manage-accounts.ts'
+import { CODE_LIMITS } from '../../../accounts/second-factor.ts'
 import { bindAdmin, bindOpen, type HttpDeps } from '../../http/shared/bind.ts'
 import { requestedPage } from '../../http/shared/requested-page.ts'
 import { pagination } from '../../rules/paging.ts'
@@ -21,8 +22,10 @@ export function mountLogin(router: Router, deps: HttpDeps): void {
     { db: subscriptions.mongo.db, metrics: subscriptions.metrics, channel: 'admin' },
     LOGIN_LIMITS,
   )
+  const { mongo, metrics } = subscriptions
+  const codes = createLoginLimiter({ db: mongo.db, metrics, channel: 'second-factor' }, CODE_LIMITS)
   bindOpen(router, deps, logInOperation, async ({ body }, { actor }) => {
-    const { admin, token, expiresAt } = await logIn(subscriptions, limiter, { ...body, ip: actor.ip })
+    const { admin, token, expiresAt } = await logIn(subscriptions, limiter, { ...body, codes, ip: actor.ip })
     return { admin: viewAdmin(admin, subscriptions.zone), token, expires_at: subscriptions.zone.format(expiresAt) }
   })
   bindAdmin(router, deps, logOutOperation, async ({ query }, { token, admin }) => {

@@ -13,9 +13,10 @@ export const logInOperation = endpoint({
   tag: 'Session',
   method: 'POST',
   path: '/token',
-  summary: 'Logs in and gives the token for the header `token`.',
+  summary:
+    'Logs in and gives the token for the header `token`. An account with a second factor needs a `code` as well.',
   access: OPEN,
-  body: z.object({ username: text(1, 64), password: z.string().min(1).max(128) }),
+  body: z.object({ username: text(1, 64), password: z.string().min(1).max(128), code: text(0, 32).optional() }),
   bodyBytes: 4_096,
   response: z.object({ admin: adminRecord, token: z.string(), expires_at: z.string() }),
 })

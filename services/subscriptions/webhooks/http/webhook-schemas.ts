@@ -12,6 +12,12 @@ export const webhookRecord = z
     created_at: dateTime,
     updated_at: dateTime,
     secret: z.string().optional(),
+    /** Why and when the platform disabled it: after days of failures, or because its receiver answered 410. */
+    disabled_at: dateTime.optional(),
+    disabled_reason: z.string().optional(),
+    disabled_reason_code: z.string().optional(),
+    /** Since when every attempt fails. */
+    failing_since: dateTime.optional(),
     recent: z
       .array(
         z.object({
@@ -20,6 +26,8 @@ export const webhookRecord = z
           state: z.enum(['waiting', 'done', 'failed']),
           attempts: digits,
           result: z.string(),
+          /** Stable code of a result that is ours. */
+          result_code: z.string().optional(),
           created_at: dateTime,
         }),
       )

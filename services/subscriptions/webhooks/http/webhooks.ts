@@ -2,6 +2,7 @@
 import type Router from '@koa/router'
 import { findTargetError } from '../../../platform/network/guarded-fetch.ts'
 import { ProblemError } from '../../../platform/problems.ts'
+import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import { latestEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
 import { requireApp } from '../../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../../context.ts'
@@ -60,8 +61,15 @@ function assertSafe({ config }: Subscriptions, url: string): void {
   if (wrong) throw new ProblemError('validation_failed', undefined, { errors: [fieldError('url', wrong)] })
 }
 
-function view(context: Subscriptions, { _id, url, events, enabled, created_at, updated_at }: WebhookDoc) {
+function view(context: Subscriptions, webhook: WebhookDoc) {
+  const { _id, url, events, enabled, disabled, failing, created_at, updated_at } = webhook
   return {
+    ...(disabled && {
+      disabled_at: context.zone.format(disabled.at),
+      disabled_reason: inEnglish(disabled.reason),
+      disabled_reason_code: disabled.reason.code,
+    }),
+    ...(failing && { failing_since: context.zone.format(failing.since) }),
     id: _id,
     url,
     events,
@@ -73,7 +81,8 @@ function view(context: Subscriptions, { _id, url, events, enabled, created_at, u
 
 async function withLatestEvents(context: Subscriptions, webhook: WebhookDoc) {
   const events = await latestEvents(context.collections.webhookEvents, webhook._id, RECENT)
-  const latest = events.map(({ _id, type, state, attempts, result, at }) => ({
+  const latest = events.map(({ _id, type, state, attempts, result, reason, at }) => ({
+    ...(reason && { result_code: reason.code }),
     ...{ id: _id, type, state, attempts: String(attempts), result: result ?? '', created_at: context.zone.format(at) },
   }))
   return { ...view(context, webhook), recent: latest }
