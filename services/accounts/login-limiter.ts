@@ -5,6 +5,8 @@ import { type CounterDoc, createRateLimiter } from '../platform/database/rate-li
 import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
 import { clientNetwork } from '../platform/network/ip-networks.ts'
 import type { Metrics } from '../platform/observability/metrics.ts'
+import { ProblemError } from '../platform/problems.ts'
+import { sentence } from '../platform/sentences/sentence.ts'
 
 /** Counters of login attempts; written by the limiter alone. */
 export const loginLimits = defineCollection<CounterDoc>('login_limits', [
@@ -26,13 +28,18 @@ export const knownNetworks = defineCollection<KnownNetworksDoc>('login_networks'
 ])
 
 /** Channel of a login; failures are counted separately per channel. */
-export type LoginChannel = 'panel' | 'smtp' | 'admin'
+export type LoginChannel = 'panel' | 'smtp' | 'admin' | 'second-factor'
 
 /** How a login went: the checked value, a refusal, or too many attempts before. */
 export type LoginOutcome<T> =
   | { kind: 'ok'; value: T }
   | { kind: 'refused' }
   | { kind: 'limited'; retryAfterSeconds: number }
+
+/** The refusal of a login after too many failures, with the time to wait. */
+export function limitProblem({ retryAfterSeconds: retryAfter }: { retryAfterSeconds: number }): ProblemError {
+  return new ProblemError('rate_limited', sentence('problem.login_locked'), { retryAfter })
+}
 
 /** Counts attempts. */
 export interface LoginLimiter {

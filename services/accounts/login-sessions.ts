@@ -5,7 +5,14 @@ import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { type Account, toAccount } from './account-status.ts'
 import { passwordMark } from './password-hashing.ts'
-import { deleteSession, extendSession, findSession, insertSession } from './store/sessions.ts'
+import {
+  deleteSession,
+  extendSession,
+  findSession,
+  insertSession,
+  listSessionsOf,
+  type SessionDoc,
+} from './store/sessions.ts'
 import { findUser, type UserDoc } from './store/users.ts'
 
 /** A session ends after this time without use… */
@@ -14,6 +21,9 @@ const SESSION_IDLE_MS = DAY_MS
 const SESSION_LIFE_MS = 30 * DAY_MS
 /** The end moves only when it gains this much, so that reading a page does not write each time. */
 const EXTEND_STEP_MS = HOUR_MS / 4
+
+/** Sessions that an account may have; the oldest ends when another one opens. */
+export const MAX_SESSIONS = 50
 
 /** The database with the sessions, and the keys without which no row of it opens one. */
 export interface SessionStore {
@@ -29,24 +39,27 @@ export interface OpenSession {
 
 /**
  * Opens a session of the user whose password was checked; returns the token for the cookie, 256 random bits that are
- * not stored.
+ * not stored. `client`: the program that logs in, for the list of sessions.
  */
 export async function openSession(
   { db, secrets }: SessionStore,
   user: UserDoc,
   ip: string,
   now: Date,
+  client?: string,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)
-  await insertSession(db, {
+  const session = {
     _id: secrets.mac('session', token).toString('hex'),
     user_id: user._id,
     password: passwordMark(user.password_hash),
     ip,
+    ...(client === undefined ? {} : { client }),
     created_at: now,
     expires_at: expires,
-  })
+  }
+  await insertSession(db, session, MAX_SESSIONS)
   return token
 }
 
@@ -61,15 +74,44 @@ export async function readSession(store: SessionStore, token: string, now: Date)
   if (!session) return undefined
   const user = await findUser(db, session.user_id)
   if (user?.status !== 'active') return undefined
-  if (session.password !== undefined && session.password !== passwordMark(user.password_hash)) return undefined
+  if (!counts(session, user)) return undefined
   const end = Math.min(now.getTime() + SESSION_IDLE_MS, session.created_at.getTime() + SESSION_LIFE_MS)
   if (end - session.expires_at.getTime() >= EXTEND_STEP_MS) await extendSession(db, session._id, new Date(end))
   return { id: session._id, account: toAccount(user) }
 }
 
+/** An open session as its user sees it. */
+export interface ListedSession extends Pick<SessionDoc, 'ip' | 'created_at'> {
+  id: string
+  client: string | undefined
+  /** At most 15 minutes before the last use: reading a page does not write each time. */
+  usedAt: Date
+  /** In any case; earlier without use. */
+  endsAt: Date
+}
+
+/** The open sessions of a user, newest first. */
+export async function openSessionsOf(db: Db, user: UserDoc, now: Date): Promise<ListedSession[]> {
+  const listed = await listSessionsOf(db, user._id, now, MAX_SESSIONS)
+  return listed
+    .filter(session => counts(session, user))
+    .map(({ _id: id, ip, client, created_at, expires_at }) => ({
+      ...{ id, ip, client, created_at },
+      // The end moves with each use, so it tells the last one; on the last day of its life it does not move any more.
+      usedAt: new Date(Math.max(created_at.getTime(), expires_at.getTime() - SESSION_IDLE_MS)),
+      endsAt: new Date(created_at.getTime() + SESSION_LIFE_MS),
+    }))
+}
+
 /** Ends the session of a token. */
 export async function endSession(store: SessionStore, token: string): Promise<void> {
   await deleteSession(store.db, idsOf(store, token))
+}
+
+/** False for a session that was opened under another password, or before all sessions of the user were ended. */
+function counts({ password, created_at }: SessionDoc, { password_hash, sessions_from }: UserDoc): boolean {
+  if (sessions_from && created_at <= sessions_from) return false
+  return password === undefined || password === passwordMark(password_hash)
 }
 
 /** The ids that the token may have in the database: under the current key, and under the previous one while it counts. */

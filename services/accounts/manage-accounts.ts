@@ -6,7 +6,7 @@ import { newId } from '../platform/ids.ts'
 import type { ManagedBy } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { sentence } from '../platform/sentences/sentence.ts'
-import type { LoginLimiter } from './login-limiter.ts'
+import { type LoginLimiter, limitProblem } from './login-limiter.ts'
 import { hashPassword, makePassword, passwordMark, verifyPassword } from './password-hashing.ts'
 import { foldUsername } from './rules/username.ts'
 import { deleteSessionsOf, markSession } from './store/sessions.ts'
@@ -99,6 +99,13 @@ export async function resetPassword(
   return given === undefined ? { user, password } : { user }
 }
 
+/** Ends all sessions of an account, those of the Subscription Administration API too. */
+export async function endAllSessions({ mongo, clock }: UserDeps, id: string): Promise<UserDoc> {
+  const user = found(await updateUser(mongo.db, id, { sessions_from: clock.now() }))
+  await deleteSessionsOf(mongo.db, id)
+  return user
+}
+
 /** Changes language and time zone of an account; what is absent stays. */
 export async function changeSettings(
   { mongo }: UserDeps,
@@ -150,9 +157,7 @@ export async function checkLogin(
   })
   if (outcome.kind === 'ok') return outcome.value
   if (outcome.kind === 'refused') throw new ProblemError('invalid_login')
-  throw new ProblemError('rate_limited', sentence('problem.login_locked'), {
-    retryAfter: outcome.retryAfterSeconds,
-  })
+  throw limitProblem(outcome)
 }
 
 function found(user: UserDoc | undefined): UserDoc {

@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 import type { UserDoc } from '../store/users.ts'
-import type { user } from './accounts-contract.ts'
+import type { user } from './account-schema.ts'
 
 /** The account without its secrets. */
 export function showUser(doc: UserDoc): z.input<typeof user> {
@@ -11,6 +11,7 @@ export function showUser(doc: UserDoc): z.input<typeof user> {
     object: 'user',
     id: doc._id,
     username: doc.username,
+    email: doc.email ?? null,
     role: doc.role,
     status: doc.status,
     lang: doc.lang,

@@ -3,65 +3,24 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../platform/cursor-pages.ts'
 import { endpoint } from '../../platform/http/endpoint.ts'
-import { reason } from '../../platform/sentences/issue-reason.ts'
 import { newPassword, typedPassword } from '../rules/password.ts'
 import { username } from '../rules/username.ts'
+import { lang, session, tz, user } from './account-schema.ts'
+import { ADMIN, ANYBODY, AUDIT, SESSION, time, userParams } from './contract-parts.ts'
 
-/** Permitted callers: an account's session, an admin's session, or a token that may read the audit log. */
-export type AccountsAccess = { kind: 'session' } | { kind: 'admin' } | { kind: 'account'; scope: 'audit:read' }
-
-const ANYBODY = { kind: 'public' } as const
-const SESSION: AccountsAccess = { kind: 'session' }
-const ADMIN: AccountsAccess = { kind: 'admin' }
-const AUDIT: AccountsAccess = { kind: 'account', scope: 'audit:read' }
-
-const time = z.iso.datetime()
-const lang = z.enum(['en', 'zh'])
-const tz = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, reason('field.time_zone'))
-  .meta({ format: 'time-zone', examples: ['Asia/Shanghai'] })
-const userParams = z.strictObject({ id: z.string().min(1).max(128) })
+export * from './invitations-contract.ts'
+export * from './recovery-contract.ts'
+export * from './second-factor-contract.ts'
+export * from './sessions-contract.ts'
 
 /** To how many recipients an account may send in a day; 0 = no limit. */
 const recipientsPerDay = z.number().int().min(0).max(1_000_000_000)
-
-/** An account as its owner and admins see it. */
-export const user = z
-  .strictObject({
-    object: z.literal('user'),
-    id: z.string(),
-    username: z.string(),
-    role: z.enum(['admin', 'user']),
-    status: z.enum(['active', 'suspended']),
-    lang,
-    tz: z.string(),
-    recipients_per_day: z.number().int().describe('To how many recipients it may send in a day (UTC); 0 = no limit.'),
-    managed_by: z.strictObject({ kind: z.string(), namespace: z.string(), name: z.string() }).nullable(),
-    created_at: time,
-  })
-  .meta({ id: 'User' })
 
 /** An account with the password that was made for it; shown this once. */
 export const userWithPassword = user.extend({ password: z.string().optional() }).meta({ id: 'UserWithPassword' })
 
 /** An account with its recipients today; without a limit nothing is counted. */
 export const userWithUse = user.extend({ recipients_today: z.number().int() }).meta({ id: 'UserWithUse' })
-
-/** The logged-in account, and what the panel needs to show the permitted pages. */
-export const session = z
-  .strictObject({
-    object: z.literal('session'),
-    user,
-    /** In capture mode nothing leaves the service. */
-    delivery_mode: z.enum(['direct', 'relay', 'capture']),
-    /** Rights of the account in the subscription module; null: none. */
-    subscription_role: z.enum(['super', 'operator', 'viewer']).nullable(),
-    /** The time zone of the times in the subscription module. */
-    business_time_zone: z.string(),
-  })
-  .meta({ id: 'Session' })
 
 /** An entry of the audit log. */
 export const auditEntry = z
@@ -75,7 +34,7 @@ export const auditEntry = z
     actor: z.strictObject({
       user_id: z.string().nullable(),
       name: z.string(),
-      via: z.enum(['session', 'token', 'legacy', 'command', 'operator']),
+      via: z.enum(['session', 'token', 'legacy', 'command', 'operator', 'link']),
       token_id: z.string().nullable(),
       ip: z.string().nullable(),
     }),
@@ -88,7 +47,8 @@ export const logInOperation = endpoint({
   tag: 'Session',
   method: 'POST',
   path: '/api/v1/session',
-  summary: 'Logs in and sets the session cookie; too many failures answer 429 with Retry-After.',
+  summary:
+    'Logs in and sets the session cookie; too many failures answer 429 with Retry-After. With a second factor the answer is 401 second_factor_required with the member `challenge`, for completeLogIn.',
   access: ANYBODY,
   body: z.strictObject({ username: z.string().min(1).max(256), password: typedPassword }),
   bodyBytes: 4_096,
@@ -258,11 +218,3 @@ export const listAuditLogs = endpoint({
   query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
   response: pageOf(auditEntry),
 })
-
-function isTimeZone(value: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}

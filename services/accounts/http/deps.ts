@@ -5,8 +5,10 @@ import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Authorise, WebContext } from '../../platform/http/web-app.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
-import type { AccountsAccess, session } from './accounts-contract.ts'
+import type { RecoveryRate } from '../recovery-limiter.ts'
+import type { session } from './account-schema.ts'
 import type { Audit, Caller } from './audit-caller.ts'
+import type { AccountsAccess } from './contract-parts.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
 /** Shared by all files of this folder. */
@@ -16,8 +18,12 @@ export interface AccountsHttpDeps {
   secrets: Secrets
   /** Made with channel `panel`. */
   limiter: LoginLimiter
+  /** Made with channel `second-factor`. */
+  codes: LoginLimiter
   /** Counts a login from an address, successful or not, before any lookup. Throws `rate_limited`. */
   loginRate: (context: WebContext) => Promise<void>
+  /** Limits the requests for a new password. */
+  recoveryRate: RecoveryRate
   cookie: SessionCookie
   authorise: Authorise<AccountsAccess, Caller>
   audit: Audit

@@ -2,14 +2,22 @@
 import type { createRouter } from '../../platform/http/web-app.ts'
 import { mountAudit } from './audit-log.ts'
 import type { AccountsHttpDeps } from './deps.ts'
+import { mountInvitations } from './invitations.ts'
 import { mountSession } from './login.ts'
 import { mountMe } from './own-account.ts'
+import { mountOwnSessions } from './own-sessions.ts'
+import { mountRecovery } from './recovery.ts'
+import { mountSecondFactor } from './second-factor.ts'
 import { mountUsers } from './users.ts'
 
 /** Mounts all account operations. */
 export function mountAccounts(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
   mountSession(router, deps)
   mountMe(router, deps)
+  mountOwnSessions(router, deps)
+  mountSecondFactor(router, deps)
+  mountRecovery(router, deps)
+  mountInvitations(router, deps)
   mountUsers(router, deps)
   mountAudit(router, deps)
 }

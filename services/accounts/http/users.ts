@@ -1,7 +1,15 @@
 /** What admins do with accounts. */
 import { toPage } from '../../platform/cursor-pages.ts'
 import { bind, type createRouter, type WebContext } from '../../platform/http/web-app.ts'
-import { changeLimit, createUser, getUser, resetPassword, suspendUser, unsuspendUser } from '../manage-accounts.ts'
+import {
+  changeLimit,
+  createUser,
+  endAllSessions,
+  getUser,
+  resetPassword,
+  suspendUser,
+  unsuspendUser,
+} from '../manage-accounts.ts'
 import { listUsers, type UserDoc } from '../store/users.ts'
 import { showUser } from './account-view.ts'
 import {
@@ -15,6 +23,7 @@ import {
 } from './accounts-contract.ts'
 import type { Caller } from './audit-caller.ts'
 import type { AccountsHttpDeps } from './deps.ts'
+import { endUserSessions } from './sessions-contract.ts'
 
 /** Mounts the operations of admins on accounts. */
 export function mountUsers(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
@@ -60,6 +69,10 @@ export function mountUsers(router: ReturnType<typeof createRouter>, deps: Accoun
     await audit(caller, context, 'user.unsuspended', user)
     return showUser(user)
   })
+
+  bind(router, authorise, endUserSessions, async ({ params }, caller, context) =>
+    audit(caller, context, 'user.sessions_ended', await endAllSessions(deps, params.id)),
+  )
 
   bind(router, authorise, resetPasswordOperation, async ({ params, body }, caller, context) => {
     const { user, password } = await resetPassword(deps, params.id, body.password)

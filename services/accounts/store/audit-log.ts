@@ -15,10 +15,10 @@ export const auditLog = defineModel('audit', {
   /** Who did it. */
   actor: field.required(
     field.part({
-      /** Absent for the command line and the operator. */
+      /** Absent for the command line and the operator. `link`: who opened a link in a mail. */
       user_id: field.optional(String),
       name: field.text,
-      via: field.oneOf('session', 'token', 'legacy', 'command', 'operator'),
+      via: field.oneOf('session', 'token', 'legacy', 'command', 'operator', 'link'),
       token_id: field.optional(String),
       ip: field.optional(String),
     }),

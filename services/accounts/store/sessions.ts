@@ -9,6 +9,8 @@ export const sessions = defineModel('sessions', {
   /** `passwordMark` of the password of the login; absent in sessions of releases that did not write it. */
   password: field.optional(String),
   ip: field.text,
+  /** The program that logged in, see `clientName`; absent when it is not known, and in sessions of older releases. */
+  client: field.optional(String),
   created_at: field.date,
   expires_at: field.date,
 })
@@ -17,9 +19,22 @@ sessions.schema.index({ user_id: 1 })
 
 export type SessionDoc = DocumentOf<typeof sessions>
 
-/** Stores a session. */
-export async function insertSession(db: Db, session: SessionDoc): Promise<void> {
-  await modelOf(db, sessions).insertOne(session)
+/** Stores a session. An account keeps its newest `most` sessions: the others end. */
+export async function insertSession(db: Db, session: SessionDoc, most: number): Promise<void> {
+  const model = modelOf(db, sessions)
+  await model.insertOne(session)
+  const oldest = { created_at: -1, _id: -1 } as const
+  const surplus = await model.find({ user_id: session.user_id }, { _id: 1 }).sort(oldest).skip(most).lean()
+  if (surplus.length > 0) await model.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } })
+}
+
+/** The newest sessions of an account that have not expired, at most `limit`. */
+export function listSessionsOf(db: Db, userId: string, now: Date, limit: number): Promise<SessionDoc[]> {
+  return modelOf(db, sessions)
+    .find({ user_id: userId, expires_at: { $gt: now } })
+    .sort({ created_at: -1, _id: -1 })
+    .limit(limit)
+    .lean()
 }
 
 /** The session with one of these ids if it has not expired; the TTL monitor of MongoDB may be a minute late, so the time is compared. */
@@ -39,6 +54,11 @@ export async function extendSession(db: Db, id: string, expiresAt: Date): Promis
 /** Ends the session with one of these ids. */
 export async function deleteSession(db: Db, ids: string[]): Promise<void> {
   await modelOf(db, sessions).deleteOne({ _id: { $in: ids } })
+}
+
+/** Ends one session of an account; false when the account has none with this id. */
+export async function deleteSessionOf(db: Db, userId: string, id: string): Promise<boolean> {
+  return (await modelOf(db, sessions).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
 }
 
 /** Lets a session go on under another password. */

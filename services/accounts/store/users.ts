@@ -21,6 +21,8 @@ export const users = defineModel('users', {
   /** An `admin` also runs the service, a `user` only owns its own things. */
   role: field.oneOf('admin', 'user'),
   status: field.oneOf('active', 'suspended'),
+  /** Case-folded, confirmed by a link; mail about the account goes there. Several accounts may have one. */
+  email: field.optional(String),
   /** argon2id. */
   password_hash: field.text,
   /** Language of panel and mail. */
@@ -31,22 +33,37 @@ export const users = defineModel('users', {
   recipients_per_day: field.optional(Number),
   /** Set for accounts that the operator made for a namespace. */
   managed_by: managedBy,
+  /** Sessions that were opened before this time have ended; absent: none has. Also counts in the subscription module. */
+  sessions_from: field.optional(Date),
   created_at: field.date,
 })
 users.schema.index({ username: 1 }, { unique: true })
 users.schema.index({ role: 1, status: 1 })
+users.schema.index({ email: 1 }, { partialFilterExpression: { email: { $exists: true } } })
 
 export type UserDoc = DocumentOf<typeof users>
 export type Role = UserDoc['role']
 
 /** The account with this id. */
-export async function findUser(db: Db, id: string): Promise<UserDoc | undefined> {
-  return (await modelOf(db, users).findById(id).lean()) ?? undefined
+export async function findUser(db: Db, id: string, session?: Session): Promise<UserDoc | undefined> {
+  return (
+    (await modelOf(db, users)
+      .findById(id, null, session ? { session } : {})
+      .lean()) ?? undefined
+  )
 }
 
 /** The account with this folded name. */
 export async function findUserByName(db: Db, username: string): Promise<UserDoc | undefined> {
   return (await modelOf(db, users).findOne({ username }).lean()) ?? undefined
+}
+
+/** Most accounts with one address that are found by it. */
+const SAME_EMAIL = 5
+
+/** The oldest accounts with this confirmed address, at most {@link SAME_EMAIL}. */
+export async function listUsersByEmail(db: Db, email: string): Promise<UserDoc[]> {
+  return modelOf(db, users).find({ email }).sort({ _id: 1 }).limit(SAME_EMAIL).lean()
 }
 
 /** How many of these accounts can log in. */
@@ -65,8 +82,14 @@ export function listUsers(db: Db, page: PageRequest): Promise<UserDoc[]> {
 }
 
 /** Stores a new account; false when the name is taken. */
-export function insertUser(db: Db, user: UserDoc): Promise<boolean> {
-  return insertUnique(modelOf(db, users), user)
+export function insertUser(db: Db, user: UserDoc, session?: Session): Promise<boolean> {
+  return insertUnique(modelOf(db, users), user, session)
+}
+
+/** Sets the confirmed address of an account, or removes it. */
+export async function setEmail(db: Db, id: string, email: string | undefined, session: Session): Promise<void> {
+  const change = email === undefined ? { $unset: { email: 1 as const } } : { $set: { email } }
+  await modelOf(db, users).updateOne({ _id: id }, change, { session })
 }
 
 /** Changes fields of an account and returns the new record. */

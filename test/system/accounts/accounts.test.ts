@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAudit } from '../../../services/accounts/store/audit-log.ts'
 import { findUser, updateUser } from '../../../services/accounts/store/users.ts'
-import { leaseQuota } from '../../../services/mail/submission/store/quota-leases.ts'
+import { leaseQuota } from '../../../services/mail/limits/store/quota-leases.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
 import { giveUser, PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
 import { type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'

@@ -1,0 +1,7 @@
+/** The collections of accounts that only this subject reads; a main calls ensureIndexes with them. */
+import { accountLinks } from './account-links.ts'
+import { accountMails } from './account-mails.ts'
+import { invitations } from './invitations.ts'
+import { secondFactors } from './second-factors.ts'
+
+export const accountMailCollections = [accountMails, accountLinks, invitations, secondFactors]
