@@ -1,0 +1,36 @@
+/** Adds addresses to the lists of accounts on behalf of the service: after bounces, complaints and unsubscriptions. */
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/database/mongo.ts'
+import { ALL_STREAMS, type SuppressionOrigin, type SuppressionReason, suppressionAddress } from './rules/suppression.ts'
+import { DETAIL_CHARS } from './rules/suppression-input.ts'
+import { storeSuppressions } from './store/suppressions.ts'
+
+/** What happened to which address of which account. */
+export interface ObservedSuppression {
+  userId: string
+  email: string
+  reason: SuppressionReason
+  origin: SuppressionOrigin
+  /** Default: all mail of the account. */
+  stream?: string
+  emailId?: string
+  /** Shown to people; longer texts are cut. */
+  detail?: string
+}
+
+/**
+ * Stores entries durably and resolves with how many were new. An address that is listed keeps its entry: the first reason
+ * counts, and a repetition after a crash changes nothing.
+ */
+export async function addSuppressions(
+  { db, clock }: { db: Db; clock: Clock },
+  observed: readonly ObservedSuppression[],
+): Promise<number> {
+  const now = clock.now()
+  const entries = observed.map(({ userId, email, reason, origin, stream = ALL_STREAMS, emailId, detail }) => ({
+    ...{ user_id: userId, email: suppressionAddress(email), stream, reason, origin, created_at: now },
+    ...(emailId !== undefined && { email_id: emailId }),
+    ...(detail !== undefined && { detail: detail.slice(0, DETAIL_CHARS) }),
+  }))
+  return (await storeSuppressions(db, entries, 'keep', now)).added.length
+}

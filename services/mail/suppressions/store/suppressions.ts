@@ -1,0 +1,190 @@
+/**
+ * Suppressed addresses. Delivery asks for those of each claimed batch and adds those that bounce, so this collection is
+ * read and written through the driver.
+ */
+import type { PageRequest } from '../../../platform/cursor-pages.ts'
+import {
+  type Collection,
+  collectionOf,
+  type Db,
+  defineCollection,
+  isDuplicateKey,
+  type Session,
+} from '../../../platform/database/mongo.ts'
+import { newId } from '../../../platform/ids.ts'
+import type { SuppressionOrigin, SuppressionReason, SuppressionState } from '../rules/suppression.ts'
+
+/** A suppressed address. `_id` is `sup_…`; one document for each account, address and stream. */
+export interface SuppressionDoc extends SuppressionState {
+  _id: string
+  user_id: string
+  origin: SuppressionOrigin
+  /** The message that bounced, was complained about or unsubscribed from. */
+  email_id?: string
+  /** Words of a receiver, or a note of a person; at most 500 characters. */
+  detail?: string
+}
+
+/** An entry that is to be stored. */
+export type NewSuppression = Omit<SuppressionDoc, '_id'>
+
+/** Entries of accounts; those with an end are removed by the database after it. */
+export const SUPPRESSIONS = defineCollection<SuppressionDoc>('suppressions', [
+  { key: { user_id: 1, email: 1, stream: 1 }, unique: true },
+  { key: { user_id: 1, _id: -1 } },
+  { key: { expires_at: 1 }, expireAfterSeconds: 0 },
+])
+
+/** A majority of the replica set has it, with its journal. */
+const DURABLE = { writeConcern: { w: 'majority', j: true } } as const
+
+/** Entries of one account for some addresses, in the form of `suppressionAddress`. */
+export interface AddressesOfAccount {
+  userId: string
+  emails: readonly string[]
+}
+
+/** The entries of addresses of several accounts, with one query; ended ones too while the database has them. */
+export async function findSuppressions(
+  db: Db,
+  wanted: readonly AddressesOfAccount[],
+): Promise<Pick<SuppressionDoc, 'user_id' | keyof SuppressionState>[]> {
+  const any = wanted.filter(({ emails }) => emails.length > 0)
+  if (any.length === 0) return []
+  return collectionOf(db, SUPPRESSIONS)
+    .find({ $or: any.map(({ userId, emails }) => ({ user_id: userId, email: { $in: [...emails] } })) })
+    .project<Pick<SuppressionDoc, 'user_id' | keyof SuppressionState>>({ origin: 0, detail: 0, email_id: 0 })
+    .toArray()
+}
+
+/** What became of entries that were to be stored, by their index. */
+export interface StoredSuppressions {
+  /** Those whose address was not listed before. */
+  added: { index: number; id: string }[]
+  /** Those that replaced another one. */
+  updated: number
+}
+
+/**
+ * Stores entries. `keep`: an address that is listed keeps its entry, so that the first reason stays and a repetition
+ * changes nothing. `replace`: the new entry takes its place. Equal keys within one call count once.
+ */
+export async function storeSuppressions(
+  db: Db,
+  entries: readonly NewSuppression[],
+  mode: 'keep' | 'replace',
+  now: Date,
+): Promise<StoredSuppressions> {
+  if (entries.length === 0) return { added: [], updated: 0 }
+  const collection = collectionOf(db, SUPPRESSIONS)
+  if (mode === 'keep') await removeEnded(collection, entries, now)
+  const writes = entries.map(({ user_id, email, stream, ...fields }) => ({
+    updateOne: {
+      filter: { user_id, email, stream },
+      update:
+        mode === 'keep'
+          ? { $setOnInsert: { _id: newId('sup', now.getTime()), ...fields } }
+          : { $set: fields, $unset: unsetFields(fields), $setOnInsert: { _id: newId('sup', now.getTime()) } },
+      upsert: true,
+    },
+  }))
+  const result = await collection.bulkWrite(writes, { ordered: false, ...DURABLE }).catch((error: unknown) => {
+    // Two processes added the same address at once: it is there.
+    if (!isDuplicateKey(error)) throw error
+    return (error as { result: Awaited<ReturnType<typeof collection.bulkWrite>> }).result
+  })
+  const added = Object.entries(result.upsertedIds).map(([index, id]) => ({ index: Number(index), id: String(id) }))
+  return { added, updated: mode === 'replace' ? result.modifiedCount : 0 }
+}
+
+/** The removal by the database takes up to a minute: an entry that has ended must not keep a new one out. */
+async function removeEnded(
+  collection: Collection<SuppressionDoc>,
+  entries: readonly NewSuppression[],
+  now: Date,
+): Promise<void> {
+  const byAccount = Map.groupBy(entries, ({ user_id }) => user_id)
+  for (const [user_id, own] of byAccount)
+    await collection.deleteMany({
+      user_id,
+      email: { $in: own.map(({ email }) => email) },
+      expires_at: { $lte: now },
+    })
+}
+
+function unsetFields(fields: Partial<NewSuppression>): Record<string, ''> {
+  const optional = ['expires_at', 'email_id', 'detail'] as const
+  return Object.fromEntries(optional.filter(name => fields[name] === undefined).map(name => [name, '']))
+}
+
+/** Which entries a list shows. */
+export interface SuppressionFilter {
+  email?: string | undefined
+  stream?: string | undefined
+  reason?: SuppressionReason | undefined
+}
+
+/** A page of an account's entries, newest first; one more than `limit`, which shows whether more follow. */
+export async function listSuppressions(
+  db: Db,
+  userId: string,
+  filter: SuppressionFilter,
+  { after, limit }: PageRequest,
+): Promise<SuppressionDoc[]> {
+  return collectionOf(db, SUPPRESSIONS)
+    .find({ ...filterOf(userId, filter), ...(after !== undefined && { _id: { $lt: after } }) })
+    .sort({ _id: -1 })
+    .limit(limit + 1)
+    .toArray()
+}
+
+/** All entries of an account, oldest first, read in batches. */
+export function everySuppression(db: Db, userId: string): AsyncIterable<SuppressionDoc> {
+  return collectionOf(db, SUPPRESSIONS).find({ user_id: userId }).sort({ _id: 1 }).batchSize(1_000)
+}
+
+/** An entry by its id, or by its address and stream. */
+export type SuppressionKey = { id: string } | { email: string; stream: string }
+
+/** One entry of an account. */
+export async function findSuppression(
+  db: Db,
+  userId: string,
+  key: SuppressionKey,
+): Promise<SuppressionDoc | undefined> {
+  return (await collectionOf(db, SUPPRESSIONS).findOne({ user_id: userId, ...keyOf(key) })) ?? undefined
+}
+
+/** Removes an entry and gives it back; undefined when there is none. */
+export async function removeSuppression(
+  db: Db,
+  userId: string,
+  key: SuppressionKey,
+  session?: Session,
+): Promise<SuppressionDoc | undefined> {
+  const options = session ? { session } : DURABLE
+  const removed = await collectionOf(db, SUPPRESSIONS).findOneAndDelete({ user_id: userId, ...keyOf(key) }, options)
+  return removed ?? undefined
+}
+
+/** Removes the entries of these addresses, of every stream, and gives them back. */
+export async function removeAddresses(db: Db, userId: string, emails: readonly string[]): Promise<SuppressionDoc[]> {
+  const collection = collectionOf(db, SUPPRESSIONS)
+  const filter = { user_id: userId, email: { $in: [...emails] } }
+  const found = await collection.find(filter).toArray()
+  await collection.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, DURABLE)
+  return found
+}
+
+function keyOf(key: SuppressionKey): { _id: string } | { email: string; stream: string } {
+  return 'id' in key ? { _id: key.id } : key
+}
+
+function filterOf(userId: string, { email, stream, reason }: SuppressionFilter) {
+  return {
+    user_id: userId,
+    ...(email !== undefined && { email }),
+    ...(stream !== undefined && { stream }),
+    ...(reason !== undefined && { reason }),
+  }
+}
