@@ -9,13 +9,13 @@ export interface Readable {
   images: ReadonlyMap<string, string>
 }
 
-/** A leaf of the tree. */
-interface Leaf {
+/** A part without parts of its own, in its transfer encoding. Text is one code unit an octet. */
+export interface MimePart {
   type: string
-  charset: string
-  contentId: string | undefined
-  attached: boolean
-  bytes: Buffer
+  parameters: ReadonlyMap<string, string>
+  /** The value of the first field with this lower-case name. */
+  field(name: string): string | undefined
+  body: string
 }
 
 /** Bounds against messages that are made to be expensive. */
@@ -29,12 +29,17 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024
 
 /** The first HTML and the first text part that are no attachments, and inline images up to 5 MiB together. */
 export function readMime(raw: Buffer): Readable {
-  const leaves = leavesOf(raw.toString('latin1'))
+  const parts = partsOf(raw.toString('latin1'))
   const textOf = (type: string) => {
-    const leaf = leaves.find(candidate => candidate.type === type && !candidate.attached)
-    return leaf && decodeText(leaf.bytes, leaf.charset)
+    const found = parts.find(part => part.type === type && !isAttached(part))
+    return found && decodeText(contentOf(found), found.parameters.get('charset') ?? 'utf-8')
   }
-  return { html: textOf('text/html'), text: textOf('text/plain'), images: imagesOf(leaves) }
+  return { html: textOf('text/html'), text: textOf('text/plain'), images: imagesOf(parts) }
+}
+
+/** The octets of a part, without its transfer encoding. */
+export function contentOf({ body, field }: MimePart): Buffer {
+  return decodeTransfer(body, tokenOf(field('content-transfer-encoding') ?? ''))
 }
 
 /** The header block and the rest of a message or part. */
@@ -44,8 +49,12 @@ export function splitHead(part: string): { head: string; body: string } {
   return end === -1 ? { head: part, body: '' } : { head: part.slice(0, end), body: part.slice(end + 4) }
 }
 
-function leavesOf(message: string): Leaf[] {
-  const leaves: Leaf[] = []
+/**
+ * The leaves of a message in their order, as Latin-1 text with CRLF line ends. A message within the message is a leaf.
+ * Nesting, parts and headers beyond the bounds above are left out.
+ */
+export function partsOf(message: string): MimePart[] {
+  const found: MimePart[] = []
   let parts = 0
   const walk = (part: string, depth: number) => {
     if (++parts > MAX_PARTS) return
@@ -55,25 +64,14 @@ function leavesOf(message: string): Leaf[] {
     const boundary = params.get('boundary')
     if (type.startsWith('multipart/') && boundary && boundary.length <= MAX_BOUNDARY && depth < MAX_DEPTH)
       for (const child of split(body, boundary)) walk(child, depth + 1)
-    else leaves.push(toLeaf(type, params.get('charset'), field, body))
+    else found.push({ type, parameters: params, field, body })
   }
   walk(message, 0)
-  return leaves
+  return found
 }
 
-function toLeaf(
-  type: string,
-  charset: string | undefined,
-  field: (name: string) => string | undefined,
-  body: string,
-): Leaf {
-  return {
-    type,
-    charset: charset ?? 'utf-8',
-    contentId: field('content-id')?.replace(/^<|>$/g, ''),
-    attached: /^attachment\b/i.test(field('content-disposition') ?? ''),
-    bytes: decodeTransfer(body, tokenOf(field('content-transfer-encoding') ?? '')),
-  }
+function isAttached({ field }: MimePart): boolean {
+  return /^attachment\b/i.test(field('content-disposition') ?? '')
 }
 
 /** Looks fields up by lower-case name; folded lines are joined, of several the first counts. */
@@ -122,14 +120,16 @@ function decodeText(bytes: Buffer, charset: string): string {
   }
 }
 
-function imagesOf(leaves: readonly Leaf[]): Map<string, string> {
+function imagesOf(parts: readonly MimePart[]): Map<string, string> {
   const images = new Map<string, string>()
   let size = 0
-  for (const { type, contentId, bytes } of leaves) {
-    if (!contentId || !/^image\/[\w.+-]+$/.test(type)) continue
+  for (const part of parts) {
+    const contentId = part.field('content-id')?.replace(/^<|>$/g, '')
+    if (!contentId || !/^image\/[\w.+-]+$/.test(part.type)) continue
+    const bytes = contentOf(part)
     size += bytes.length
     if (size > MAX_IMAGE_BYTES) break
-    images.set(contentId, `data:${type};base64,${bytes.toString('base64')}`)
+    images.set(contentId, `data:${part.type};base64,${bytes.toString('base64')}`)
   }
   return images
 }

@@ -1,0 +1,118 @@
+/** Applies a report to the recipient that its address names: log, status, statistics, report to the sender, suppression. */
+import type { Clock } from '../../platform/clock.ts'
+import type { Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS } from '../../platform/durations.ts'
+import { type StoredSentence, sentence } from '../../platform/sentences/sentence.ts'
+import type { LateReport } from '../delivery/failure-report.ts'
+import { recountPeriodsOf } from '../log/store/stats.ts'
+import type { EventDoc } from '../store/documents.ts'
+import { appendEvents, reportEventId } from '../store/events.ts'
+import { findReported, isOpen, noteReport, type ReportedRecipient } from '../store/recipient-reports.ts'
+import { explained } from '../store/rules/explanation.ts'
+import type { ReportEffect } from './rules/report-effect.ts'
+
+/** Adds an address to the suppression list of an account; called again for the same report it changes nothing. */
+export type Suppress = (entry: {
+  userId: string
+  email: string
+  reason: 'hard_bounce' | 'complaint'
+  messageId: string
+  /** Words of the report. */
+  detail: string
+}) => Promise<void>
+
+/** Dependencies of {@link recordReport}. */
+export interface RecordDeps {
+  mongo: Mongo
+  clock: Clock
+  logDays: number
+  /** Reports to the envelope sender that was submitted. */
+  reportToSender: LateReport
+  suppress: Suppress
+}
+
+/** The recipient, by a token that we signed, and the incoming message. */
+export interface ReportRef {
+  messageId: string
+  recipient: number
+  /** Id of the incoming message. */
+  inboundId: string
+}
+
+/**
+ * What became of it: applied; `duplicate`: the status is not that of this report; `gone`: the message is no longer
+ * known; `early`: the outcome of the delivery is not written yet, so that the report has to wait.
+ */
+export type Recorded = 'bounced' | 'complained' | 'reported' | 'duplicate' | 'gone' | 'early'
+
+type Effect = Exclude<ReportEffect, { kind: 'dropped' }>
+
+/** Repeating it changes nothing. Rejects when the database is away; it is to be repeated then. */
+export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Effect): Promise<Recorded> {
+  const found = await findReported(deps.mongo, ref.messageId, ref.recipient)
+  if (!found) return 'gone'
+  if (isOpen(found.state)) return 'early'
+  const event = eventOf(deps, ref, found, effect)
+  await appendEvents(deps.mongo, [event])
+  if (effect.kind === 'reported') {
+    await confirm(deps, found, event, effect.action)
+    return 'reported'
+  }
+  const { code, enhanced, at } = event
+  const codes = { ...(code === undefined ? {} : { code }), ...(enhanced === undefined ? {} : { enhanced }) }
+  const report = { status: effect.kind, at, report: ref.inboundId, ...codes }
+  if (!(await noteReport(deps.mongo, ref.messageId, ref.recipient, report))) return 'duplicate'
+  await recountPeriodsOf(deps.mongo.db, found.message.user_id, ref.messageId)
+  if (effect.kind === 'bounced') await deps.reportToSender(found, 'failed', event)
+  if (effect.kind === 'complained' || effect.hard)
+    await deps.suppress({
+      userId: found.message.user_id,
+      email: found.state.email,
+      reason: effect.kind === 'complained' ? 'complaint' : 'hard_bounce',
+      messageId: ref.messageId,
+      detail: event.text,
+    })
+  return effect.kind
+}
+
+/** The next hop confirmed what the sender asked it to confirm (NOTIFY=SUCCESS). */
+async function confirm(
+  deps: RecordDeps,
+  found: ReportedRecipient,
+  event: EventDoc,
+  action: Extract<Effect, { kind: 'reported' }>['action'],
+): Promise<void> {
+  if (action === 'delivered' || action === 'relayed') await deps.reportToSender(found, action, event)
+}
+
+function eventOf(
+  { clock, logDays }: RecordDeps,
+  { messageId, recipient }: ReportRef,
+  { message, state }: ReportedRecipient,
+  effect: Effect,
+): EventDoc {
+  const now = clock.now()
+  return {
+    _id: reportEventId(`${messageId}.${recipient}`, effect.kind),
+    m: messageId,
+    user_id: message.user_id,
+    rcpt: state.email,
+    attempt: 0,
+    type: effect.kind,
+    at: now,
+    ms: 0,
+    ...explained(textOf(effect)),
+    ...('code' in effect && effect.code !== undefined ? { code: effect.code } : {}),
+    ...('enhanced' in effect && effect.enhanced !== undefined ? { enhanced: effect.enhanced } : {}),
+    ...('mx' in effect && effect.mx !== undefined ? { mx: effect.mx } : {}),
+    exp: new Date(now.getTime() + logDays * DAY_MS),
+  }
+}
+
+/** The words of the server where there are any. */
+function textOf(effect: Effect): StoredSentence {
+  if (effect.kind === 'complained') return sentence('inbound.complained', { type: effect.type })
+  if (effect.text !== '') return effect.text
+  if (effect.kind === 'bounced') return sentence('inbound.bounced')
+  return sentence('inbound.reported', { action: effect.action })
+}

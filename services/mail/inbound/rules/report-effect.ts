@@ -1,0 +1,40 @@
+/** What a report changes about the recipient that its address names. */
+import { bounceOf } from './bounce-of.ts'
+import type { DeliveryStatusReport, FeedbackReport, Report, ReportedRecipient } from './report.ts'
+
+/** A bounce or a complaint changes the status of its recipient; anything else that a server reports is only logged. */
+export type ReportEffect =
+  | { kind: 'bounced'; code?: number; enhanced?: string; text: string; mx?: string; hard: boolean }
+  | { kind: 'complained'; type: string }
+  | { kind: 'reported'; action: ReportedRecipient['action']; enhanced?: string; text: string; mx?: string }
+  | { kind: 'dropped'; reason: 'auto_reply' | 'unknown' | 'bounce_of_bounce' | 'no_complaint' }
+
+/** From the one that matters most: an address may stand for several mailboxes. */
+const ACTIONS: readonly ReportedRecipient['action'][] = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
+/** Feedback that is not a recipient's complaint (RFC 5965 section 7.3, RFC 6591). */
+const NO_COMPLAINT: ReadonlySet<string> = new Set(['not-spam', 'auth-failure'])
+
+/** The effect of a report. The addresses that it names decide nothing. */
+export function effectOf(report: Report): ReportEffect {
+  if (report.kind === 'delivery_status') return effectOfStatus(report)
+  if (report.kind === 'feedback') return effectOfFeedback(report)
+  return { kind: 'dropped', reason: report.kind }
+}
+
+function effectOfStatus({ recipients, original }: DeliveryStatusReport): ReportEffect {
+  // Our own reports have an empty envelope sender, which no report can come back to.
+  if (original?.isReport) return { kind: 'dropped', reason: 'bounce_of_bounce' }
+  const worst = ACTIONS.flatMap(action => recipients.filter(one => one.action === action)).at(0)
+  if (!worst) return { kind: 'dropped', reason: 'unknown' }
+  const { action, status, diagnostic, remoteMta } = worst
+  const mx = remoteMta ? { mx: remoteMta.slice(0, 255) } : {}
+  const bounce = action === 'failed' ? bounceOf(worst) : undefined
+  if (!bounce) return { kind: 'reported', action, text: diagnostic ?? '', ...(status && { enhanced: status }), ...mx }
+  const { code, enhanced, text, suppresses } = bounce
+  const codes = { ...(code === undefined ? {} : { code }), ...(enhanced === undefined ? {} : { enhanced }) }
+  return { kind: 'bounced', text, hard: suppresses, ...codes, ...mx }
+}
+
+function effectOfFeedback({ feedbackType: type }: FeedbackReport): ReportEffect {
+  return NO_COMPLAINT.has(type) ? { kind: 'dropped', reason: 'no_complaint' } : { kind: 'complained', type }
+}
