@@ -1,0 +1,83 @@
+/** Webhooks and their deliveries as the API shows them. */
+import type { z } from 'zod'
+import { codeAndParams, sentenceFields } from '../../../platform/http/sentence-fields.ts'
+import { inEnglish, type Sentence } from '../../../platform/sentences/sentence.ts'
+import { bodyOf } from '../../../platform/webhooks/attempt-delivery.ts'
+import type { AttemptRecord } from '../../../platform/webhooks/event-queue.ts'
+import type { MailWebhookDoc, MailWebhookEventDoc } from '../store/webhook-collections.ts'
+import type { webhook, webhookDelivery, webhookDeliveryDetail } from './webhooks-contract.ts'
+
+/** A webhook without its secret. */
+export function showWebhook(doc: MailWebhookDoc, now: Date): z.input<typeof webhook> {
+  const { disabled, failing, previous } = doc
+  const isPaused = doc.enabled && failing && failing.paused_until > now
+  return {
+    object: 'webhook',
+    id: doc._id,
+    name: doc.name,
+    url: doc.url,
+    events: doc.events,
+    domain_ids: doc.domain_ids,
+    enabled: doc.enabled,
+    notice_email: doc.notice_email ?? null,
+    disabled: disabled ? { at: disabled.at.toISOString(), ...sentenceFields('reason', disabled.reason) } : null,
+    failing_since: failing?.since.toISOString() ?? null,
+    paused_until: isPaused ? failing.paused_until.toISOString() : null,
+    previous_secret_until: previous && previous.until > now ? previous.until.toISOString() : null,
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  }
+}
+
+const STATES = { waiting: 'waiting', done: 'delivered', failed: 'failed' } as const
+
+/** An event of a webhook. */
+export function showDelivery(doc: MailWebhookEventDoc): z.input<typeof webhookDelivery> {
+  const { email_id } = doc.data
+  return {
+    object: 'webhook_delivery',
+    id: doc._id,
+    webhook_id: doc.webhook_id,
+    type: doc.type,
+    state: STATES[doc.state],
+    attempts: doc.attempts,
+    next_attempt_at: doc.state === 'waiting' ? doc.due.toISOString() : null,
+    ...resultOf(doc),
+    email_id: typeof email_id === 'string' ? email_id : null,
+    created_at: doc.at.toISOString(),
+  }
+}
+
+/** The same with its attempts. */
+export function showDeliveryDetail(doc: MailWebhookEventDoc): z.input<typeof webhookDeliveryDetail> {
+  return { ...showDelivery(doc), request_body: bodyOf(doc, doc.data), log: (doc.log ?? []).map(showAttempt) }
+}
+
+function showAttempt({ at, ms, url, headers, answer, ...came }: AttemptRecord) {
+  return {
+    at: at.toISOString(),
+    duration_ms: ms,
+    url,
+    request_headers: pairs(headers),
+    ...resultOf(came),
+    answer: answer
+      ? {
+          status: answer.status,
+          headers: pairs(answer.headers),
+          body: answer.body,
+          truncated: answer.cut === true,
+        }
+      : null,
+  }
+}
+
+/** A status stays what it is; a sentence beside it is its explanation. */
+function resultOf({ result, reason }: { result?: string; reason?: Sentence }) {
+  if (!reason) return { result: result ?? null, result_code: null, result_params: null }
+  const { code, params } = codeAndParams(reason)
+  return { result: result ?? inEnglish(reason), result_code: code, result_params: params }
+}
+
+function pairs(headers: readonly (readonly [string, string])[]) {
+  return headers.map(([name, value]) => ({ name, value }))
+}

@@ -1,0 +1,128 @@
+/** Webhooks over HTTP. */
+import { toPage } from '../../../platform/cursor-pages.ts'
+import { bind, type WebContext } from '../../../platform/http/web-app.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
+import { findEvent, listEvents } from '../../../platform/webhooks/event-queue.ts'
+import { replayEvent, replayRange, sendTest } from '../../../platform/webhooks/replay-events.ts'
+import { findOwnDomainIds } from '../../domains/store/domains.ts'
+import type { Principal } from '../../http/shared/authorise.ts'
+import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
+import {
+  changeMailWebhook,
+  createMailWebhook,
+  getMailWebhook,
+  removeMailWebhook,
+  rotateWebhookSecret,
+  type WebhookDeps,
+} from '../manage-webhooks.ts'
+import { mailWebhookSending } from '../send-mail-webhooks.ts'
+import { listMailWebhooks, type MailWebhookDoc, mailWebhookStore } from '../store/webhook-collections.ts'
+import { showDelivery, showDeliveryDetail, showWebhook } from './webhook-views.ts'
+import {
+  createMailWebhookOperation,
+  deleteMailWebhookOperation,
+  getMailWebhookOperation,
+  getWebhookDeliveryOperation,
+  listMailWebhooksOperation,
+  listWebhookDeliveriesOperation,
+  patchMailWebhookOperation,
+  replayWebhookDeliveryOperation,
+  replayWebhookOperation,
+  rotateMailWebhookOperation,
+  testMailWebhookOperation,
+} from './webhooks-contract.ts'
+
+/** Puts the operations on webhooks on the router. */
+export function mountMailWebhooks(router: Router, deps: MailHttpDeps): void {
+  const { authorise, clock, mongo } = deps
+  const useCase: WebhookDeps = { ...deps, ownDomains: (userId, ids) => findOwnDomainIds(mongo.db, userId, ids) }
+  const show = (webhook: MailWebhookDoc) => showWebhook(webhook, clock.now())
+  const audit = (caller: Principal, context: WebContext, verb: string, { _id, name, url }: MailWebhookDoc) =>
+    deps.audit(caller, context, { action: `webhook.${verb}`, target: { type: 'webhook', id: _id, name: name || url } })
+
+  bind(router, authorise, listMailWebhooksOperation, async ({ query }, { account }) =>
+    toPage(await listMailWebhooks(mongo.db, account.id, query), query.limit, show),
+  )
+
+  bind(router, authorise, createMailWebhookOperation, async ({ body }, caller, context) => {
+    const { webhook, secret } = await createMailWebhook(useCase, caller.account.id, body)
+    await audit(caller, context, 'created', webhook)
+    context.set('Location', `/api/v1/webhooks/${webhook._id}`)
+    return { ...show(webhook), secret }
+  })
+
+  bind(router, authorise, getMailWebhookOperation, async ({ params }, { account }) =>
+    show(await getMailWebhook(useCase, account.id, params.id)),
+  )
+
+  bind(router, authorise, patchMailWebhookOperation, async ({ params, body }, caller, context) => {
+    const webhook = await changeMailWebhook(useCase, caller.account.id, params.id, body)
+    await audit(caller, context, 'updated', webhook)
+    return show(webhook)
+  })
+
+  bind(router, authorise, deleteMailWebhookOperation, async ({ params }, caller, context) => {
+    await audit(caller, context, 'removed', await removeMailWebhook(useCase, caller.account.id, params.id))
+  })
+
+  bind(router, authorise, rotateMailWebhookOperation, async ({ params }, caller, context) => {
+    const { webhook, secret } = await rotateWebhookSecret(useCase, caller.account.id, params.id)
+    await audit(caller, context, 'rotated', webhook)
+    return { ...show(webhook), secret }
+  })
+
+  mountDeliveries(router, deps, useCase)
+}
+
+/** The operations on the deliveries of a webhook. */
+function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDeps): void {
+  const { authorise, clock, mongo } = deps
+  const store = mailWebhookStore(mongo.db)
+  const sending = mailWebhookSending(deps)
+
+  bind(router, authorise, testMailWebhookOperation, async ({ params }, { account }) => {
+    const webhook = await getMailWebhook(useCase, account.id, params.id)
+    return showDeliveryDetail(await sendTest(sending, webhook, { user_id: account.id }))
+  })
+
+  bind(router, authorise, listWebhookDeliveriesOperation, async ({ params, query }, { account }) => {
+    await getMailWebhook(useCase, account.id, params.id)
+    const { state, type, email_id } = query
+    const filter = {
+      ...{ type, state: state === 'delivered' ? ('done' as const) : state },
+      ...(email_id !== undefined && { fields: { 'data.email_id': email_id } }),
+    }
+    return toPage(await listEvents(store.events, params.id, filter, query), query.limit, showDelivery)
+  })
+
+  bind(router, authorise, getWebhookDeliveryOperation, async ({ params }, { account }) => {
+    await getMailWebhook(useCase, account.id, params.id)
+    const event = await findEvent(store, params.id, params.delivery)
+    if (!event) throw new ProblemError('not_found', sentence('detail.delivery_unknown'))
+    return showDeliveryDetail(event)
+  })
+
+  bind(router, authorise, replayWebhookDeliveryOperation, async ({ params }, { account }) => {
+    const webhook = await getMailWebhook(useCase, account.id, params.id)
+    requireEnabled(webhook)
+    if (!(await findEvent(store, params.id, params.delivery)))
+      throw new ProblemError('not_found', sentence('detail.delivery_unknown'))
+    const event = await replayEvent(sending, webhook, params.delivery)
+    if (!event) throw new ProblemError('conflict', sentence('detail.delivery_waits'))
+    return showDeliveryDetail(event)
+  })
+
+  bind(router, authorise, replayWebhookOperation, async ({ params, body }, { account }) => {
+    requireEnabled(await getMailWebhook(useCase, account.id, params.id))
+    const now = clock.now()
+    const range = { since: body.since, until: body.until ?? now, failedOnly: body.failed_only }
+    const { replayed, more } = await replayRange(store, params.id, range, now)
+    return { object: 'webhook_replay' as const, replayed, has_more: more }
+  })
+}
+
+/** The events of a webhook that is off would end at once. */
+function requireEnabled({ enabled }: MailWebhookDoc): void {
+  if (!enabled) throw new ProblemError('conflict', sentence('detail.webhook_off'))
+}

@@ -1,0 +1,66 @@
+/** Delivers events to the webhooks of accounts, and tells owners of webhooks that the platform disabled. */
+import type { Db } from '../../platform/database/mongo.ts'
+import { createGuardedPost, type GuardedPost } from '../../platform/network/guarded-fetch.ts'
+import type { Foundation } from '../../platform/process/run.ts'
+import type { Running } from '../../platform/running.ts'
+import { inEnglish } from '../../platform/sentences/sentence.ts'
+import { type Sending, startSending } from '../../platform/webhooks/deliver-events.ts'
+import { mailWebhookPlace } from './manage-webhooks.ts'
+import { mailWebhooksOf } from './queue-mail-events.ts'
+import {
+  findUnannounced,
+  type MailWebhookDoc,
+  type MailWebhookEventDoc,
+  mailWebhookStore,
+  markAnnounced,
+} from './store/webhook-collections.ts'
+
+type Deps = Pick<Foundation, 'mongo' | 'clock' | 'log' | 'secrets' | 'config'>
+
+/** How events of accounts are sent. */
+export function mailWebhookSending(
+  deps: Deps,
+  post: GuardedPost = createGuardedPost({ allowPrivate: deps.config.WEBHOOK_ALLOW_PRIVATE }),
+): Sending<MailWebhookDoc, MailWebhookEventDoc> {
+  const { mongo, clock, log, secrets } = deps
+  return {
+    ...{ store: mailWebhookStore(mongo.db), clock, log, post, random: Math.random },
+    open: ({ _id }, sealed) => secrets.open('app-secret', mailWebhookPlace(_id), sealed),
+    dataOf: ({ data }) => data,
+    onDisabled: ({ user_id }) => mailWebhooksOf(deps).known.delete(user_id),
+  }
+}
+
+/** Sends events as they become due, until it is stopped. */
+export function startMailWebhooks(deps: Deps): Running {
+  return startSending(mailWebhookSending(deps))
+}
+
+/** A mail of the platform; one with the same key is not sent again. */
+export type SendNotice = (mail: { key: string; to: string; subject: string; text: string }) => Promise<void>
+
+/** Notices that one run sends at most. */
+const AT_ONCE = 100
+
+/** Mails the owners of disabled webhooks who gave an address; may be repeated and interrupted. */
+export async function announceDisabled(db: Db, send: SendNotice, panelUrl: string): Promise<void> {
+  for (const webhook of await findUnannounced(db, AT_ONCE)) {
+    const { _id, name, url, notice_email: to, disabled } = webhook
+    if (to && disabled) {
+      const label = name || url
+      await send({
+        key: `webhook:${_id}:${disabled.at.getTime()}`,
+        to,
+        subject: `Webhook disabled: ${label.slice(0, 200)}`,
+        text: [
+          `The webhook "${label}" was disabled on ${disabled.at.toISOString()}.`,
+          `Address: ${url}`,
+          `Reason: ${inEnglish(disabled.reason)}.`,
+          'Events that happen now are not stored for it. Those of the last days can be replayed once it is enabled again:',
+          `${panelUrl}/webhooks`,
+        ].join('\n\n'),
+      })
+    }
+    await markAnnounced(db, _id)
+  }
+}
