@@ -17,6 +17,7 @@ import { DELIVERIES } from '../../store/deliveries.ts'
 import type { BodyDoc, MessageDoc } from '../../store/documents.ts'
 import { EVENTS } from '../../store/events.ts'
 import { MESSAGES } from '../../store/messages.ts'
+import { MAIL_WEBHOOK_EVENTS } from '../../webhooks/store/webhook-collections.ts'
 import type { MessageWrites } from './message-documents.ts'
 
 /** Result of a message of a batch; `unknown`: not stored as far as is known. */
@@ -146,8 +147,20 @@ function documentsOf(batch: readonly MessageWrites[]): [CollectionDefinition<obj
     [BODIES, batch.flatMap(({ bodies }) => bodies)],
     [DELIVERIES, batch.flatMap(({ deliveries }) => deliveries)],
     [EVENTS, batch.flatMap(({ events }) => events)],
+    ...inParts(batch.flatMap(({ webhookEvents = [] }) => webhookEvents)).map(
+      (part): [CollectionDefinition<object>, object[]] => [MAIL_WEBHOOK_EVENTS, part],
+    ),
     [MESSAGES, batch.map(({ message }) => message)],
   ]
+}
+
+/** Events for webhooks in one command: of at most 20 KB each, they stay far below the 16 MiB of a command. */
+const EVENTS_AT_ONCE = 500
+
+function inParts<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / EVENTS_AT_ONCE) }, (_, n) =>
+    all.slice(n * EVENTS_AT_ONCE, (n + 1) * EVENTS_AT_ONCE),
+  )
 }
 
 /**

@@ -1,12 +1,21 @@
 /** Turns an accepted message into the documents of its collections. */
 import { domainToASCII } from 'node:url'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
+import type { Sentence } from '../../../platform/sentences/sentence.ts'
 import { type PackedPart, partsOfBody, toBodyDoc, toBodyDocs } from '../../store/bodies.ts'
 import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
 import { eventId } from '../../store/events.ts'
 import { siteOf, slotOf } from '../../store/rules/assign-slot.ts'
+import { explained } from '../../store/rules/explanation.ts'
 import { flowOf } from '../../store/rules/flow.ts'
+import type { MailWebhookEventDoc } from '../../webhooks/store/webhook-collections.ts'
 import { simulate } from '../rules/simulation.ts'
+
+/** A recipient of a new message. */
+export interface NewRecipient extends Pick<RecipientState, 'email' | 'type' | 'notify' | 'orcpt'> {
+  /** Why it gets nothing, for the delivery log; absent: it gets the message. */
+  suppressed?: Sentence
+}
 
 /** An accepted message, or one of the system; `raw` is what goes to the wire apart from signatures. */
 export interface NewMessage
@@ -25,6 +34,7 @@ export interface NewMessage
     | 'test'
     | 'tags'
     | 'metadata'
+    | 'template'
     | 'idem'
     | 'scheduled_at'
     | 'dsn'
@@ -37,7 +47,7 @@ export interface NewMessage
   raw: Buffer
   /** What follows `raw` and is stored already, as parts 1 and on: the body of a large message (staged-body.ts). */
   rest?: { size: number; parts: number }
-  recipients: readonly Pick<RecipientState, 'email' | 'type' | 'notify' | 'orcpt'>[]
+  recipients: readonly NewRecipient[]
   /** Latest time of an attempt; default created_at + 72 h, counted from scheduled_at where there is one. */
   expires_at?: Date | undefined
 }
@@ -52,13 +62,20 @@ export interface Placement {
   logDays: number
 }
 
+/** How many recipients get the message: those that are not suppressed. */
+export function recipientsToSend({ recipients }: Pick<NewMessage, 'recipients'>): number {
+  return recipients.filter(({ suppressed }) => !suppressed).length
+}
+
 /** Everything that acceptance of one message writes. */
 export interface MessageWrites {
   message: MessageDoc
   deliveries: DeliveryDoc[]
   bodies: BodyDoc[]
-  /** Only of test messages: their simulated outcome. */
+  /** Of test messages their simulated outcome, and of suppressed recipients why they are left out. */
   events: EventDoc[]
+  /** For webhooks of the account. */
+  webhookEvents?: readonly MailWebhookEventDoc[]
 }
 
 /** Default time that a message may stay in the queue. */
@@ -81,7 +98,7 @@ export function toWrites(given: NewMessage, placement: Placement, packed?: reado
     size: raw.length + (rest?.size ?? 0),
     parts: rest ? 1 + rest.parts : partsOfBody(raw.length),
     rcpts: recipients.map(recipient => toState(recipient, given)),
-    left: given.test ? 0 : recipients.length,
+    left: given.test ? 0 : recipientsToSend(given),
     expires_at: expires,
     ...(given.test && { final_at: given.created_at }),
     exp,
@@ -90,12 +107,20 @@ export function toWrites(given: NewMessage, placement: Placement, packed?: reado
     message,
     // The numbers of the rest begin at 1, however much the header has grown.
     bodies: rest ? [toBodyDoc(id, 0, raw, bodyExp)] : toBodyDocs(id, raw, bodyExp, packed),
-    deliveries: given.test ? [] : recipients.map(({ email }, n) => toDelivery(email, n, message, start, placement)),
-    events: given.test ? recipients.flatMap(({ email }, n) => toSimulatedEvents(email, n, message)) : [],
+    deliveries: given.test
+      ? []
+      : recipients.flatMap(({ email, suppressed }, n) =>
+          suppressed ? [] : [toDelivery(email, n, message, start, placement)],
+        ),
+    events: recipients.flatMap(({ email, suppressed }, n) => {
+      if (suppressed) return [toSuppressedEvent(email, n, message, suppressed)]
+      return given.test ? toSimulatedEvents(email, n, message) : []
+    }),
   }
 }
 
-function toState(recipient: NewMessage['recipients'][number], given: NewMessage): RecipientState {
+function toState({ suppressed, ...recipient }: NewRecipient, given: NewMessage): RecipientState {
+  if (suppressed) return { ...recipient, status: 'suppressed', at: given.created_at }
   const last = given.test && simulate(recipient.email).at(-1)
   if (last) return { ...recipient, status: last.type, code: last.code, enhanced: last.enhanced, at: given.created_at }
   return { ...recipient, status: given.scheduled_at ? 'scheduled' : 'queued' }
@@ -118,6 +143,21 @@ function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, pla
     att: 0,
     expires_at: message.expires_at,
     created_at: message.created_at,
+  }
+}
+
+function toSuppressedEvent(rcpt: string, n: number, message: MessageDoc, reason: Sentence): EventDoc {
+  return {
+    _id: eventId(`${message._id}.${n}`, 1),
+    m: message._id,
+    user_id: message.user_id,
+    rcpt,
+    attempt: 1,
+    type: 'suppressed',
+    at: message.created_at,
+    ms: 0,
+    ...explained(reason),
+    exp: message.exp,
   }
 }
 

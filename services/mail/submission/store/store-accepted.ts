@@ -24,6 +24,10 @@ export interface EnqueueOptions extends Placement {
   metrics: Pick<Metrics, 'mongoSeconds'>
   /** Called after each durable batch with the slots and flows that have new deliveries that are due: a hint, may do nothing. */
   wake(slots: ReadonlySet<number>, flows: ReadonlySet<string>): void
+  /** The events for webhooks that are stored with these messages, by message; default none. */
+  webhookEvents?(
+    writes: readonly MessageWrites[],
+  ): Promise<ReadonlyMap<string, NonNullable<MessageWrites['webhookEvents']>>>
   /** Most bytes of messages waiting for the database; above, messages are refused immediately. */
   maxWaitingBytes?: number
 }
@@ -37,6 +41,8 @@ const MESSAGE_BYTES = 2_000
 const RECIPIENT_BYTES = 1_000
 /** Bodies of more octets are compressed in turns, before their batch is formed. */
 const LARGE_BYTES = 2 * 1024 * 1024
+/** Longest look-up of the webhooks of accounts, which are rarely not in memory. */
+const LOOKUP_MS = 2_000
 /** After a failed write, submissions are refused immediately for this time instead of piling up before the next failure. */
 const PAUSE_MS = 500
 
@@ -58,6 +64,7 @@ const OUTCOMES: Record<Written, Enqueued> = {
 /** Makes the function that stores messages. One per process and database. */
 export function createEnqueue(options: EnqueueOptions): Enqueue {
   const { mongo, log, metrics, wake, maxWaitingBytes: limit = MAX_WAITING_BYTES } = options
+  const { webhookEvents = async () => new Map() } = options
   const writeBatch = createWriteBatch(options)
   let waiting = 0
   let pausedUntil = 0
@@ -97,7 +104,14 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
     async write(batch) {
       if (!mayWrite()) return batch.map(() => UNKNOWN)
       try {
-        return await write(batch.map(({ message, packed }) => toWrites(message, options, packed)))
+        const writes = batch.map(({ message, packed }) => toWrites(message, options, packed))
+        const queued = await withTimeout(LOOKUP_MS, webhookEvents(writes))
+        return await write(
+          writes.map(one => {
+            const events = queued.get(one.message._id)
+            return events ? { ...one, webhookEvents: events } : one
+          }),
+        )
       } catch (error) {
         pause()
         log.warn({ err: error, messages: batch.length }, 'messages not stored; they were refused for now')

@@ -62,13 +62,20 @@ export async function returnQuota(mongo: Mongo, period: Period, unused: number):
 }
 
 /** What each of these accounts has used of the day at this time; a moment's leases of busy processes count as used. */
-export async function recipientsToday(
+export function recipientsToday(db: Db, userIds: readonly string[], now: Date): Promise<ReadonlyMap<string, number>> {
+  return usedOfPeriods(db, userIds, DAY_MS, now)
+}
+
+/** The same of the current period of any length. */
+export async function usedOfPeriods(
   db: Db,
-  userIds: readonly string[],
+  holders: readonly string[],
+  periodMs: number,
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  const index = Math.floor(now.getTime() / DAY_MS)
-  const byId = new Map(userIds.map(holder => [idOf({ holder, index }), holder]))
+  if (holders.length === 0) return new Map()
+  const index = Math.floor(now.getTime() / periodMs)
+  const byId = new Map(holders.map(holder => [idOf({ holder, index }), holder]))
   const docs = await collectionOf(db, QUOTAS)
     .find({ _id: { $in: [...byId.keys()] } })
     .toArray()
