@@ -38,6 +38,7 @@ const dns = withRules(
         dkim: kept('The DKIM key records.'),
         spf: kept('The SPF record.'),
         dmarc: kept('The DMARC record.'),
+        returnPath: kept('The CNAME of the return path, bounce.<domain>.'),
         address: kept('Address records of the sending host, where the account holds their zone.'),
       })
       .prefault({})
@@ -114,6 +115,12 @@ const spec = withRules(
       })
       .prefault({})
       .describe('The DMARC record.'),
+    returnPath: z
+      .enum(['Own', 'Shared', 'Off'])
+      .default('Own')
+      .describe(
+        'Envelope sender of its mail, where the installation takes reports about deliveries. Own: an address at bounce.<domain> once its CNAME is verified. Shared: at the domain of the installation. Off: as submitted.',
+      ),
     suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
     deletionPolicy: z
       .object({
@@ -133,7 +140,7 @@ const spec = withRules(
 )
 
 const record = z.object({
-  purpose: z.string().max(32).describe('What the record is for: verification, dkim, spf, dmarc, address or ptr.'),
+  purpose: z.string().max(32).describe('What the record is for: ownership, dkim, spf, dmarc, return_path, a or ptr.'),
   name: z.string().max(253).describe('Name of the record.'),
   type: z.string().max(8).describe('Type of the record.'),
   state: z
@@ -169,6 +176,12 @@ export const MailDomain = defineKind({
     { name: 'Domain', type: 'string', jsonPath: '.spec.domainName' },
     { name: 'Verified', type: 'string', jsonPath: '.status.conditions[?(@.type=="Verified")].status' },
     { name: 'DNSSynced', type: 'string', jsonPath: '.status.conditions[?(@.type=="DNSSynced")].status' },
+    {
+      name: 'Authenticated',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Authenticated")].status',
+      priority: 1,
+    },
     { name: 'Provider', type: 'string', jsonPath: '.spec.dns.providerRef.name', priority: 1 },
     ...READY_COLUMNS,
   ],

@@ -11,6 +11,7 @@ import { MailDomain } from '../../resources/mail-domain.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
+import { authenticatedCondition } from './authenticated-condition.ts'
 import { type DnsOutcome, writeDns } from './mail-domain-dns.ts'
 import { type DnsAccountChoice, dnsAccountFor } from './mail-domain-dns-account.ts'
 import { registerDeclaredDomain, returnLostDomains } from './mail-domain-owner.ts'
@@ -68,6 +69,7 @@ async function ensure(
       ...written.conditions,
       dkimCondition(domain),
       verifiedCondition(domain),
+      authenticatedCondition(domain, context.clock.now()),
     ],
     message: sentence('resource.domain_ready', { domain: domain.name }),
     status: {
@@ -109,14 +111,17 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       ttl: spec.dns.ttlSeconds === 600 ? undefined : spec.dns.ttlSeconds,
       by_hand: byHand(spec.dns.records),
       dkim_rotation_days: spec.dkim.rotationIntervalDays,
+      return_path: spec.returnPath === 'Own' ? undefined : RETURN_PATHS[spec.returnPath],
     },
     dnsAccount,
   }
 }
 
-function byHand({ verification, dkim, spf, dmarc }: Spec['dns']['records']) {
-  const rows = { ownership: verification, dkim, spf, dmarc }
-  const list = (['ownership', 'dkim', 'spf', 'dmarc'] as const).filter(row => rows[row] === 'Guidance')
+const RETURN_PATHS = { Own: 'own', Shared: 'shared', Off: 'off' } as const
+
+function byHand({ verification, dkim, spf, dmarc, returnPath }: Spec['dns']['records']) {
+  const rows = { ownership: verification, dkim, spf, dmarc, return_path: returnPath }
+  const list = (['ownership', 'dkim', 'spf', 'dmarc', 'return_path'] as const).filter(row => rows[row] === 'Guidance')
   return list.length > 0 ? list : undefined
 }
 

@@ -54,12 +54,18 @@ export function cut(text: string, most: number): string {
 }
 
 /**
+ * Conditions that `Ready` leaves out. A receiver that refuses mail of a domain does not keep the domain from sending, and
+ * what waits for the resource to be ready cannot do anything about it.
+ */
+const NOT_IN_READY: ReadonlySet<string> = new Set(['Authenticated'])
+
+/**
  * `Ready` sums up the others: the first that is False decides, then the first that is Unknown; with neither it is
  * True with `message`.
  */
 export function summarise(conditions: readonly ConditionState[], message: Sentence = verbatim('')): ConditionState {
-  const first =
-    conditions.find(({ status }) => status === 'False') ?? conditions.find(({ status }) => status === 'Unknown')
+  const counted = conditions.filter(({ type }) => !NOT_IN_READY.has(type))
+  const first = counted.find(({ status }) => status === 'False') ?? counted.find(({ status }) => status === 'Unknown')
   if (!first) return good('Ready', 'Available', message)
   return { ...first, type: 'Ready' }
 }

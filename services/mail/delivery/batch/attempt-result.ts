@@ -27,11 +27,11 @@ export interface Result {
   inMailbox?: true
 }
 
-/** The end of a recipient that was not to get the message any more. */
-interface Withdrawn {
+/** The end of a recipient that was not to get the message any more: its account knows, and gets no report. */
+export interface Withdrawn {
   kind: 'end'
-  status: 'canceled'
-  event: 'canceled'
+  status: 'canceled' | 'suppressed'
+  event: 'canceled' | 'suppressed'
 }
 
 /** What a result depends on besides the attempt. */
@@ -93,6 +93,17 @@ export function expiredResult(delivery: ClaimedDelivery, message: OutgoingMessag
   return withoutReply({ delivery, message, event, next: { kind: 'end', status: 'failed', event: 'expired' } })
 }
 
+/** The end of a delivery whose recipient was suppressed after the message was accepted. */
+export function suppressedResult(
+  delivery: ClaimedDelivery,
+  message: OutgoingMessage,
+  reason: Sentence,
+  context: ResultContext,
+): Result {
+  const event = eventOf(delivery, message, 'suppressed', reason, context, undefined)
+  return withoutReply({ delivery, message, event, next: { kind: 'end', status: 'suppressed', event: 'suppressed' } })
+}
+
 /** The result of an attempt whose worker was gone before it recorded the outcome: the final dot may have gone out. */
 export function unrecordedResult(delivery: ClaimedDelivery, message: OutgoingMessage, context: ResultContext): Result {
   return ambiguousResult(delivery, message, 'worker', sentence('delivery.worker_stopped'), context)
@@ -108,7 +119,9 @@ export function recordedResult(
   const result = { delivery, message, event, next: afterRecorded(delivery, message, event, context) }
   if (event.type === 'delivered') return { ...result, classification: { outcome: 'delivered' }, reportsItself: true }
   const outcome = event.type === 'deferred' ? 'deferred' : 'bounced'
-  return { ...result, classification: { outcome, kind: 'other' }, reportsItself: false }
+  // Only this kind has a consequence of its own: the address is suppressed.
+  const kind = event.kind === 'address' ? 'address' : 'other'
+  return { ...result, classification: { outcome, kind }, reportsItself: false }
 }
 
 function afterRecorded(
@@ -119,8 +132,8 @@ function afterRecorded(
 ): Result['next'] {
   if (type === 'delivered') return { kind: 'delivered' }
   if (type === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
-  if (type === 'canceled') return { kind: 'end', status: type, event: type }
-  if (type !== 'deferred') return { kind: 'end', status: 'failed', event: type }
+  if (type === 'canceled' || type === 'suppressed') return { kind: 'end', status: type, event: type }
+  if (type !== 'deferred') return { kind: 'end', status: 'failed', event: type === 'expired' ? type : 'failed' }
   const history = historyOf(delivery, message)
   const next = ambiguous
     ? afterAmbiguous(mx ? 'reply' : 'worker', { ...history, ambiguous: history.ambiguous + 1 }, now, random())
@@ -163,6 +176,7 @@ function finish(
     ...eventOf(delivery, message, typeOf(next), text, context, sent),
     ...(code === undefined ? {} : { code }),
     ...(enhanced === undefined ? {} : { enhanced }),
+    ...(classification.kind === undefined ? {} : { kind: classification.kind }),
   }
   const inMailbox = sent?.delivered ? { inMailbox: sent.delivered } : {}
   return { delivery, message, event, next, classification, reportsItself: sent?.dsn === true, ...inMailbox }

@@ -97,21 +97,23 @@ class AttemptSender {
     return local.failure ? this.#failed(group, local.failure) : this.#attempted(group, sent)
   }
 
-  #transactionOf({ outgoing, deliveries }: Group, signed: SignedMessage): Transaction {
+  #transactionOf({ outgoing, deliveries, returnPath }: Group, signed: SignedMessage): Transaction {
     const { message } = outgoing
+    const [first] = deliveries
+    const from = (first && returnPath?.(first)) ?? message.mail_from
     const mayFinish = () => deliveries.every(this.#options.mayFinish)
     return {
       origin: {
         messageId: message._id,
         userId: message.report_for ?? message.user_id,
-        deliveryId: deliveries[0]?.id ?? message._id,
+        deliveryId: first?.id ?? message._id,
       },
-      from: message.mail_from,
+      from,
       recipients: recipientsOf(outgoing, deliveries),
       content: signed.content,
       eightBit: signed.eightBit,
       sevenBit: () => this.#prepare.sevenBit(outgoing),
-      utf8: signed.utf8Header || [message.mail_from, ...deliveries.map(one => one.recipient)].some(hasHighCharacters),
+      utf8: signed.utf8Header || [from, ...deliveries.map(one => one.recipient)].some(hasHighCharacters),
       dsn: message.dsn,
       mark: async () => mayFinish() && (await Promise.all(deliveries.map(this.#mark))).every(Boolean),
       mayFinish,

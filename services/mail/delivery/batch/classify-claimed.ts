@@ -6,16 +6,29 @@ import type { EventDoc } from '../../store/documents.ts'
 import { eventId } from '../../store/events.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
 import { RELAY_SITE } from '../../store/rules/flow.ts'
+import type { FindSuppressed } from '../../suppressions/find-suppressed.ts'
+import { explainSuppression } from '../../suppressions/rules/suppression.ts'
 import type { ClaimedBatch } from '../claiming/claim-deliveries.ts'
+import type { HeldMail } from '../control/held-mail.ts'
 import type { Sites } from '../sites/sites.ts'
-import { expiredResult, type Result, type ResultContext, recordedResult, unrecordedResult } from './attempt-result.ts'
+import {
+  expiredResult,
+  type Result,
+  type ResultContext,
+  recordedResult,
+  suppressedResult,
+  unrecordedResult,
+} from './attempt-result.ts'
 
 /** Dependencies of {@link createClassify}. */
 export interface ClassifyOptions {
   findEvents(ids: readonly string[]): Promise<ReadonlyMap<string, EventDoc>>
   /** At most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
+  /** The recipients that accounts send nothing to, of all messages of a batch with one query. */
+  findSuppressed: FindSuppressed
   sites: Pick<Sites, 'isPaused'>
+  heldMail: Pick<HeldMail, 'find'>
   /** DELIVERY_MODE=relay. */
   relay: boolean
   context(): ResultContext
@@ -33,6 +46,8 @@ export interface ClassifiedBatch {
   results: Result[]
   /** Given back, to be tried at `due`. */
   postponed: { deliveries: ClaimedDelivery[]; due: Date }[]
+  /** Given back, to wait for the end of a hold. */
+  held: { deliveries: ClaimedDelivery[]; holdId: string }[]
   /** To be removed without a result: canceled by a process that died before the removal, or without a message. */
   obsolete: { deliveries: ClaimedDelivery[]; reason: string }[]
   /** By message. */
@@ -50,6 +65,8 @@ const SUSPENDED_WAIT_MS = 30_000
 export function createClassify(options: ClassifyOptions): (batch: ClaimedBatch) => Promise<ClassifiedBatch> {
   const { context, sites, relay } = options
 
+  const holdOf = (one: Sendable) =>
+    isOfUser(one) ? options.heldMail.find(one.delivery, one.outgoing.message) : undefined
   const isSiteDown = ({ delivery }: Sendable) => sites.isPaused(relay ? RELAY_SITE : delivery.site)
 
   return async ({ deliveries, messages }) => {
@@ -64,13 +81,23 @@ export function createClassify(options: ClassifyOptions): (batch: ClaimedBatch) 
     const events = marked.length === 0 ? undefined : await options.findEvents(marked.map(attemptIdOf))
     const [canceled, wanted] = split(unmarked, isCanceled)
     const now = context()
-    const [expired, fresh] = split(wanted, one => one.delivery.expiresAt <= now.now && isSiteDown(one))
+    const held = Map.groupBy(wanted, holdOf)
+    const [expired, fresh] = split(
+      wanted,
+      one => one.delivery.expiresAt <= now.now && (isSiteDown(one) || holdOf(one) !== undefined),
+    )
     const [oldOrphans, youngOrphans] = split(
       orphans,
       one => now.now.getTime() - one.createdAt.getTime() > ORPHAN_AGE_MS,
     )
+    const { allowed, results: withdrawn } = await withdrawSuppressed(
+      byMessage(fresh.filter(one => holdOf(one) === undefined)),
+      options,
+      now,
+    )
     return {
       results: [
+        ...withdrawn,
         ...expired.map(({ delivery, outgoing }) => expiredResult(delivery, outgoing.message, now)),
         ...marked.map(one => resultOfMarked(one, events?.get(attemptIdOf(one)), now)),
       ],
@@ -82,7 +109,12 @@ export function createClassify(options: ClassifyOptions): (batch: ClaimedBatch) 
         { deliveries: canceled.map(({ delivery }) => delivery), reason: 'canceled' },
         { deliveries: oldOrphans, reason: 'without a message' },
       ],
-      sendable: byMessage(fresh),
+      held: [...held].flatMap(([holdId, of]) =>
+        holdId === undefined
+          ? []
+          : [{ holdId, deliveries: of.map(({ delivery }) => delivery).filter(({ expiresAt }) => expiresAt > now.now) }],
+      ),
+      sendable: allowed,
     }
   }
 }
@@ -101,6 +133,37 @@ async function findSuspended(all: readonly Sendable[], { isSuspended }: Classify
   const suspended = new Set<string>()
   for (const user of users) if (await isSuspended(user)) suspended.add(user)
   return suspended
+}
+
+/** Suppressed since they were accepted: these recipients end here. Mail of the system itself goes to everyone. */
+async function withdrawSuppressed(
+  messages: ReadonlyMap<Outgoing, readonly ClaimedDelivery[]>,
+  { findSuppressed }: ClassifyOptions,
+  now: ResultContext,
+): Promise<{ allowed: ReadonlyMap<Outgoing, readonly ClaimedDelivery[]>; results: Result[] }> {
+  const asked = [...messages].filter(([{ message }]) => message.via.channel !== 'system')
+  const answers = await findSuppressed(
+    asked.map(([{ message }, deliveries]) => ({
+      userId: message.user_id,
+      stream: message.lane,
+      emails: deliveries.map(({ recipient }) => recipient),
+    })),
+  )
+  if (answers.every(({ size }) => size === 0)) return { allowed: messages, results: [] }
+  const allowed = new Map(messages)
+  const results: Result[] = []
+  for (const [index, [outgoing, deliveries]] of asked.entries()) {
+    const suppressed = answers[index]
+    if (!suppressed?.size) continue
+    const [listed, others] = split(deliveries, ({ recipient }) => suppressed.has(recipient))
+    if (others.length === 0) allowed.delete(outgoing)
+    else allowed.set(outgoing, others)
+    for (const delivery of listed) {
+      const entry = suppressed.get(delivery.recipient)
+      if (entry) results.push(suppressedResult(delivery, outgoing.message, explainSuppression(entry), now))
+    }
+  }
+  return { allowed, results }
 }
 
 /** The id of the event that the next attempt of a delivery writes. */

@@ -63,13 +63,17 @@ function messageOf(delivery: ClaimedDelivery, channel: 'http' | 'system' = 'http
   return [delivery.messageId, { message: message as never, raw: async () => undefined }]
 }
 
+const entryOf = (email: string) => ({ email, stream: '', reason: 'complaint' as const, created_at: NOW })
+
 /** The walk of a batch with notes of what it did. */
 function delivering({
   relay = false,
   suspended = [] as string[],
+  suppressed = [] as string[],
   events = [] as EventDoc[],
   down = [] as string[],
   away = false,
+  heldUser = '',
 } = {}) {
   const inFlight = new InFlight()
   const postponed: { delivery: ClaimedDelivery; due: Date }[] = []
@@ -89,12 +93,18 @@ function delivering({
   const delivery = new BatchDelivery({
     ...{ inFlight, sites, relay, context, log: silentLog, queue: new DeliveryQueue(mongo), wakeUps: new WakeUps() },
     classify: createClassify({
+      heldMail: { find: ({ userId }) => (userId === heldUser ? 'hold_1' : undefined) },
       ...{ sites, relay, context, isSuspended: async user => suspended.includes(user) },
+      findSuppressed: async questions =>
+        questions.map(
+          ({ emails }) => new Map(emails.filter(one => suppressed.includes(one)).map(one => [one, entryOf(one)])),
+        ),
       async findEvents(ids) {
         if (away) throw new Error('not primary')
         return new Map(events.filter(({ _id }) => ids.includes(_id)).map(event => [event._id, event]))
       },
     }),
+    findReturnPath: async () => undefined,
     async findRoute(rcpt) {
       const domain = rcpt.slice(rcpt.indexOf('@') + 1)
       const bounced = { outcome: 'bounced', kind: 'dns' } as const
@@ -332,6 +342,30 @@ describe('what the account canceled', () => {
     expect(await stored(first.id)).toBeNull()
     expect(groups.flatMap(({ deliveries }) => deliveries)).toEqual([second])
     expect(settled).toMatchObject([{ delivery: past, event: { ambiguous: true } }])
+  })
+})
+
+describe('a recipient that was suppressed since', () => {
+  test('ends without an attempt; the others of its message go out, and mail of the system goes to all', async () => {
+    const { deliver, groups, settled } = delivering({ suppressed: ['ann@example.net'] })
+    const [listed, other] = await toAll(['ann@example.net', 'bob@example.net'])
+    const report = await claimed('ann@example.net')
+    if (!listed || !other) throw new Error('no deliveries')
+    await deliver([listed, other, report], new Map([messageOf(listed), messageOf(report, 'system')]))
+    expect(groups.flatMap(({ deliveries }) => deliveries)).toEqual(expect.arrayContaining([other, report]))
+    expect(settled).toMatchObject([
+      {
+        delivery: listed,
+        next: { kind: 'end', status: 'suppressed' },
+        event: { type: 'suppressed', attempt: 1, explanation: { code: 'delivery.suppressed' } },
+      },
+    ])
+  })
+
+  test('alone leaves nothing to send', async () => {
+    const { deliver, groups, settled } = delivering({ suppressed: ['ann@example.net'] })
+    await deliver([await claimed('ann@example.net')])
+    expect([groups.length, settled.length]).toEqual([0, 1])
   })
 })
 

@@ -26,7 +26,7 @@ export interface BatchDeliveryOptions extends GroupingOptions {
   send: Send
   settle: Settle
   giveBack: GiveBack
-  queue: Pick<DeliveryQueue, 'remove' | 'move'>
+  queue: Pick<DeliveryQueue, 'remove' | 'move' | 'hold'>
   inFlight: InFlight
   sites: Pick<Sites, 'isPaused' | 'unreachable'>
   wakeUps: Pick<WakeUps, 'notify'>
@@ -55,11 +55,12 @@ export class BatchDelivery {
    */
   async deliver(batch: ClaimedBatch): Promise<void> {
     const { classify, giveBack, context } = this.#options
-    const { results, postponed, obsolete, sendable } = await classify(batch).catch((error: unknown) => {
+    const { results, postponed, held, obsolete, sendable } = await classify(batch).catch((error: unknown) => {
       giveBack.postpone(batch.deliveries, context().now)
       throw error
     })
     for (const { deliveries, due } of postponed) giveBack.postpone(deliveries, due)
+    for (const { deliveries, holdId } of held) void this.#hold(deliveries, holdId)
     for (const { deliveries, reason } of obsolete) void this.#remove(deliveries, reason)
     for (const result of results) void this.#settle(result)
     // DNS may take its time: other messages do not wait for it.
@@ -125,6 +126,17 @@ export class BatchDelivery {
     } catch (error) {
       log.warn({ err: error, delivery: delivery.id }, 'a delivery was not moved to its site; trying again')
       giveBack.postpone([delivery], context().now)
+    }
+  }
+
+  async #hold(deliveries: readonly ClaimedDelivery[], holdId: string): Promise<void> {
+    const { queue, inFlight, giveBack, context, log } = this.#options
+    try {
+      await queue.hold(deliveries, holdId)
+      for (const delivery of deliveries) inFlight.remove(delivery)
+    } catch (error) {
+      log.warn({ err: error, hold: holdId }, 'deliveries were not held; trying again')
+      giveBack.postpone(deliveries, context().now)
     }
   }
 

@@ -1,6 +1,7 @@
 /** Finds the routes of a message's recipients and groups those that share one: a group is one transaction. */
 import type { ClaimedDelivery } from '../../store/delivery.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
+import type { FindReturnPath, ReturnPath } from '../return-paths.ts'
 import type { FindRoute } from '../routes.ts'
 import type { Route } from '../smtp/transport.ts'
 import type { LocalFailure } from './attempt-result.ts'
@@ -11,6 +12,8 @@ export interface Group {
   deliveries: ClaimedDelivery[]
   site: string
   route: Route
+  /** Makes the envelope sender of the only recipient; absent: the envelope sender is the submitted one. */
+  returnPath?: ReturnPath | undefined
 }
 
 /** What routing came to, for some of the recipients. */
@@ -29,16 +32,35 @@ const RECIPIENTS = 100
 /** Dependencies of {@link groupByRoute}. */
 export interface GroupingOptions {
   findRoute: FindRoute
+  findReturnPath: FindReturnPath
   /** In relay mode the slot does not depend on the site, so nothing moves. */
   relay: boolean
 }
 
-/** Yields a full group, a failure or a move as soon as it is known, and the other groups at the end. Never throws. */
+/**
+ * Yields a full group, a failure or a move as soon as it is known, and the other groups at the end. A recipient with a
+ * return path of its own is a full group. Never throws.
+ */
 export async function* groupByRoute(
-  { findRoute, relay }: GroupingOptions,
+  options: GroupingOptions,
   outgoing: Outgoing,
   deliveries: readonly ClaimedDelivery[],
 ): AsyncGenerator<Routed> {
+  const sender = await options.findReturnPath(outgoing.message).then(
+    returnPath => ({ returnPath }),
+    (error: unknown) => ({ error }),
+  )
+  if ('error' in sender) yield { kind: 'unrouted', deliveries: [...deliveries], error: sender.error }
+  else yield* group(options, outgoing, deliveries, sender.returnPath)
+}
+
+async function* group(
+  { findRoute, relay }: GroupingOptions,
+  outgoing: Outgoing,
+  deliveries: readonly ClaimedDelivery[],
+  returnPath: ReturnPath | undefined,
+): AsyncGenerator<Routed> {
+  const most = returnPath ? 1 : RECIPIENTS
   const groups = new Map<string, Group>()
   for (const [index, delivery] of deliveries.entries()) {
     const found = await findRoute(delivery.recipient).catch((error: unknown) => ({ kind: 'unrouted' as const, error }))
@@ -50,13 +72,13 @@ export async function* groupByRoute(
     else if (!relay && found.site !== delivery.site) yield { kind: 'moved', delivery, site: found.site }
     else {
       const { site, route } = found
-      const group = groups.get(route.key) ?? { outgoing, deliveries: [], site, route }
-      groups.set(route.key, group)
-      group.deliveries.push(delivery)
-      if (group.deliveries.length < RECIPIENTS) continue
+      const open = groups.get(route.key) ?? { outgoing, deliveries: [], site, route, returnPath }
+      groups.set(route.key, open)
+      open.deliveries.push(delivery)
+      if (open.deliveries.length < most) continue
       groups.delete(route.key)
-      yield { kind: 'group', group }
+      yield { kind: 'group', group: open }
     }
   }
-  for (const group of groups.values()) yield { kind: 'group', group }
+  for (const open of groups.values()) yield { kind: 'group', group: open }
 }

@@ -9,11 +9,13 @@ import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
+import type { RefusalRecorder } from '../../domains/record-refusals.ts'
 import type { DeliveryQueue } from '../../store/deliveries.ts'
 import { type ClaimRef, type NextAttempt, recipientIndex } from '../../store/delivery.ts'
 import { appendEvents } from '../../store/events.ts'
 import type { Outbox, RecipientNote } from '../../store/outgoing.ts'
 import type { Result } from './attempt-result.ts'
+import { type NoteMetrics, noteAuthentication } from './note-authentication.ts'
 
 /** Writes one result; resolves when it is durable. Rejects only after `signal` aborts. */
 export type Settle = (result: Result) => Promise<void>
@@ -24,9 +26,15 @@ export interface SettleOptions {
   queue: DeliveryQueue
   outbox: Outbox
   log: Log
-  metrics: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'queueSeconds' | 'fenced' | 'ambiguous' | 'mongoSeconds'>
+  metrics: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'queueSeconds' | 'fenced' | 'ambiguous' | 'mongoSeconds'> &
+    NoteMetrics
+  refusals: Pick<RefusalRecorder, 'refused' | 'delivered'>
   /** Sends the reports that these final results ask for; called before they leave the queue. */
   report(results: readonly Result[]): Promise<void>
+  /** Suppresses the addresses that do not exist, as these results show; called before they leave the queue. */
+  suppress(results: readonly Result[]): Promise<void>
+  /** Queues the events of these results for webhooks; called before the results leave the queue. Default: none. */
+  queueEvents?(results: readonly Result[]): Promise<void>
   /** Ends the attempts to reach a database that is away. */
   signal: AbortSignal
 }
@@ -45,7 +53,12 @@ export function createSettle(options: SettleOptions): Settle {
       mongo,
       results.map(({ event }) => event),
     )
-    await Promise.all([options.report(results), outbox.note(results.map(toNote), results[0]?.event.at ?? new Date())])
+    await Promise.all([
+      options.report(results),
+      options.suppress(results),
+      options.queueEvents?.(results),
+      outbox.note(results.map(toNote), results[0]?.event.at ?? new Date()),
+    ])
     const final = results.filter(({ next }) => next.kind !== 'retry')
     const [removed, moved] = await Promise.all([
       queue.remove(final.map(({ delivery }) => delivery)),
@@ -85,6 +98,7 @@ export function createSettle(options: SettleOptions): Settle {
   return async result => {
     await commit(result)
     observe(result, log, metrics)
+    noteAuthentication(result, options.refusals, metrics)
   }
 }
 
@@ -116,7 +130,8 @@ function observe(
   log: Log,
   metrics: SettleOptions['metrics'],
 ): void {
-  const outcome = event.ambiguous ? 'ambiguous' : next.kind === 'end' ? 'bounced' : event.type
+  const isFailure = next.kind === 'end' && next.status !== 'suppressed'
+  const outcome = event.ambiguous ? 'ambiguous' : isFailure ? 'bounced' : event.type
   metrics.attempts.inc({ outcome })
   metrics.attemptSeconds.observe({ outcome }, event.ms / 1000)
   if (event.ambiguous) metrics.ambiguous.inc()

@@ -15,9 +15,13 @@ export interface Draw {
 /** Whether an account may be given `more` messages when `all` accounts together are given `all`. */
 export type Admits = (userId: string, more: number, all: number) => boolean
 
+/** Takes the right to one message of a flow; false: it has none, and the flow is added again when it has. */
+export type TakeOne = (flow: Flow) => boolean
+
 /** What one draw asks before a turn. */
 interface Limits {
   leftAt(site: string): number
+  takeOne: TakeOne
   admits(userId: string): boolean
 }
 
@@ -92,9 +96,14 @@ export class FairQueue {
 
   /**
    * Divides `room` messages among the flows; `roomAt` is asked once for each site. An account that `admits` refuses is
-   * passed over and keeps its turn.
+   * passed over and keeps its turn; a flow that `takeOne` refuses is forgotten.
    */
-  draw(room: number, roomAt: (site: string) => number, admits: Admits = () => true): Draw[] {
+  draw(
+    room: number,
+    roomAt: (site: string) => number,
+    admits: Admits = () => true,
+    takeOne: TakeOne = () => true,
+  ): Draw[] {
     const draws = new Map<string, Draw>()
     const given = new Map<string, number>()
     const left = new Map<string, number>()
@@ -104,7 +113,7 @@ export class FairQueue {
       return known
     }
     for (let all = 1; all <= room; all++) {
-      const flow = this.#next({ leftAt, admits: user => admits(user, (given.get(user) ?? 0) + 1, all) })
+      const flow = this.#next({ leftAt, takeOne, admits: user => admits(user, (given.get(user) ?? 0) + 1, all) })
       if (!flow) break
       given.set(flow.user_id, (given.get(flow.user_id) ?? 0) + 1)
       left.set(flow.site, leftAt(flow.site) - 1)
@@ -121,11 +130,11 @@ export class FairQueue {
     return this.#nextOf(first, limits) ?? this.#nextOf(second, limits)
   }
 
-  #nextOf(turns: Turns, { leftAt, admits }: Limits): Flow | undefined {
+  #nextOf(turns: Turns, limits: Limits): Flow | undefined {
     for (const [user, account] of turns) {
-      if (!admits(user)) continue
+      if (!limits.admits(user)) continue
       turns.delete(user)
-      const flow = this.#nextFlow(account, leftAt)
+      const flow = this.#nextFlow(account, limits)
       if (account.flows.size > 0) turns.set(user, account) // at the end: the others come first
       if (flow) return flow
     }
@@ -133,12 +142,16 @@ export class FairQueue {
   }
 
   /** The account's next flow with room; those without step aside. */
-  #nextFlow({ flows }: Account, leftAt: (site: string) => number): Flow | undefined {
+  #nextFlow({ flows }: Account, { leftAt, takeOne }: Limits): Flow | undefined {
     for (const [name, flow] of flows) {
       flows.delete(name)
       if (leftAt(flow.site) > 0) {
-        flows.set(name, flow)
-        return flow
+        if (takeOne(flow)) {
+          flows.set(name, flow)
+          return flow
+        }
+        this.#known.delete(name)
+        continue
       }
       const aside = this.#aside.get(flow.site) ?? new Map<string, Flow>()
       this.#aside.set(flow.site, aside.set(name, flow))

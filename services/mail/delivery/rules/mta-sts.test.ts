@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { parsePolicy, resolvePolicy } from 'mailauth/lib/mta-sts.js'
 import { describe, expect, test } from 'vitest'
-import { type PolicyFile, parsePolicyFile, policyIdOf } from './mta-sts.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+import {
+  currentPolicy,
+  type FetchedPolicy,
+  isDownloaded,
+  type PolicyFile,
+  parsePolicyFile,
+  policyIdOf,
+  refreshAt,
+} from './mta-sts.ts'
 
 describe('the id of a policy', () => {
   test.each([
@@ -144,4 +153,46 @@ describe('an independent implementation reads the same in', () => {
       return undefined
     }
   }
+})
+
+const MONDAY = Date.UTC(2026, 10, 23)
+const downloaded = (more: Partial<FetchedPolicy> = {}) => ({
+  id: '1',
+  mode: 'enforce' as const,
+  mx: ['mx.example.net'],
+  fetched: MONDAY,
+  expires: MONDAY + 7 * DAY_MS,
+  ...more,
+})
+
+test.each([
+  ['after a day', 30 * DAY_MS, DAY_MS],
+  ['after half of its time, where that is shorter', DAY_MS, DAY_MS / 2],
+  ['at once, where it may not be kept', 0, 0],
+])('a policy is downloaded again %s', (_, age, after) => {
+  expect(refreshAt({ fetched: MONDAY, expires: MONDAY + age })).toBe(MONDAY + after)
+})
+
+describe('of the known and the stored policy', () => {
+  const LATER = downloaded({ id: '2', fetched: MONDAY + 1 })
+  const EXPIRED = downloaded({ fetched: MONDAY + 2, expires: MONDAY + 10 })
+  const FAILED: FetchedPolicy = { id: '1', mode: 'none', expires: MONDAY + DAY_MS }
+  test.each<[string, FetchedPolicy | undefined, FetchedPolicy | undefined, FetchedPolicy | undefined]>([
+    ['nothing is known', undefined, undefined, undefined],
+    ['only the stored one exists', undefined, LATER, LATER],
+    ['only the known one exists', LATER, undefined, LATER],
+    ['the later download applies: stored', downloaded(), LATER, LATER],
+    ['the later download applies: known', LATER, downloaded(), LATER],
+    ['a stored one that expired does not apply', downloaded(), EXPIRED, downloaded()],
+    ['a known one that expired does not apply', EXPIRED, downloaded(), downloaded()],
+    ['a failed download gives way to the stored one', FAILED, downloaded(), downloaded()],
+    [
+      'mode none, downloaded later, ends the earlier policy',
+      downloaded(),
+      { ...LATER, mode: 'none' },
+      { ...LATER, mode: 'none' },
+    ],
+  ])('%s', (_, known, stored, expected) => {
+    expect(currentPolicy(known, isDownloaded(stored) ? stored : undefined, MONDAY + 60_000)).toEqual(expected)
+  })
 })

@@ -1,4 +1,8 @@
-/** The two texts of MTA-STS (RFC 8461), read as strictly as its grammar: the TXT record and the policy file. */
+/**
+ * The two texts of MTA-STS (RFC 8461), read as strictly as its grammar: the TXT record and the policy file; and when a
+ * policy is to be downloaded again.
+ */
+import { DAY_MS } from '../../../platform/durations.ts'
 
 /** A policy file. */
 export interface PolicyFile {
@@ -53,4 +57,48 @@ function readFields(text: string) {
     else if (KEY.test(key) && !fields.has(key)) fields.set(key, value)
   }
   return { fields, mx }
+}
+
+/** A policy and how long it may be used. */
+export interface FetchedPolicy {
+  /** The id in the TXT record; false without one. */
+  id: string | false
+  mode: PolicyFile['mode']
+  mx?: string[]
+  /** When it was downloaded, in milliseconds since 1970. */
+  fetched?: number
+  /** Milliseconds since 1970; a policy without it is looked up each time. */
+  expires?: number
+}
+
+/** A policy that was downloaded, not the memory of a failed download. */
+export type DownloadedPolicy = Required<FetchedPolicy> & { id: string }
+
+/** True for a policy from a policy file. */
+export function isDownloaded(policy: FetchedPolicy | undefined): policy is DownloadedPolicy {
+  return policy?.mx !== undefined && policy.fetched !== undefined && policy.expires !== undefined
+}
+
+/** True while the policy may be used. */
+export function isValidAt({ expires }: FetchedPolicy, at: number): boolean {
+  return expires !== undefined && expires > at
+}
+
+/**
+ * When a policy is downloaded again although its id is the same: once a day, and before it expires, so that an attacker
+ * cannot wait for its end (RFC 8461 section 10.2).
+ */
+export function refreshAt({ fetched, expires }: Pick<DownloadedPolicy, 'fetched' | 'expires'>): number {
+  return fetched + Math.min(DAY_MS, (expires - fetched) / 2)
+}
+
+/** Of what this process knows and what is stored, the policy that applies: a downloaded one first, then the later download. */
+export function currentPolicy(
+  known: FetchedPolicy | undefined,
+  stored: DownloadedPolicy | undefined,
+  now: number,
+): FetchedPolicy | undefined {
+  if (!stored || !isValidAt(stored, now)) return known
+  if (!isDownloaded(known) || !isValidAt(known, now)) return stored
+  return stored.fetched > known.fetched ? stored : known
 }

@@ -11,6 +11,7 @@ import { type CheckOutcome, type NextState, nextState } from '../rules/check-sch
 import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from '../store/dns-checks.ts'
 import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from '../store/domain-model.ts'
 import { type Observation, observeDomain } from './check-records.ts'
+import { saveCheckWithEvents } from './save-with-events.ts'
 
 /** A check that ended without a result is repeated after this time, in milliseconds. */
 const LEASE_MS = 5 * 60_000
@@ -65,7 +66,7 @@ async function checkClaimed(
   const mayBeVerified = domain.status === 'pending' || domain.status === 'failed'
   const errors = mayBeVerified && seen.outcome === 'verified' ? await reserveName(deps, domain, seen.ownership) : []
   const decision = decide(deps, domain, seen, errors)
-  const saved = await saveCheck(deps.db, domain, lease, decision.change)
+  const saved = await saveCheckWithEvents(deps, domain, lease, decision.change, decision.next)
   if (saved === 'lost') return undefined
   if (saved === 'taken') return recordTaken(deps, domain, lease, seen, by, started)
   const moved = await advanceKeys(deps, domain, seen.visibleSelectors, () =>

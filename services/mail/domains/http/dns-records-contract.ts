@@ -10,9 +10,9 @@ const texts = z.array(z.string())
 export const dnsRecord = z
   .strictObject({
     id: z.string(),
-    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'a', 'ptr', 'mta_sts', 'tls_rpt']),
+    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'a', 'ptr', 'mta_sts', 'tls_rpt']),
     need: z.enum(['required', 'recommended', 'optional']),
-    type: z.enum(['TXT', 'A', 'AAAA', 'PTR']),
+    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
     /** Fully qualified. */
     name: z.string(),
     /** Relative to the domain, as DNS panels ask for it. */
@@ -42,6 +42,12 @@ const MECHANISM = 'is a mechanism like include:_spf.example.net'
 const NAMED = /^(?:[Ii][Nn][Cc][Ll][Uu][Dd][Ee]|[Ii][Pp][46]|[Aa]|[Mm][Xx]|[Ee][Xx][Ii][Ss][Tt][Ss]):[!-~]{1,250}$/
 const policy = z.enum(['none', 'quarantine', 'reject'])
 
+/**
+ * Envelope sender of the domain's mail, where the installation takes reports about deliveries: `own`: an address at
+ * `bounce.<domain>` once its record is verified; `shared`: at the installation's own domain; `off`: as submitted.
+ */
+const returnPath = z.enum(['own', 'shared', 'off'])
+
 /** How the records of a domain are kept. */
 export const dnsSettings = z
   .strictObject({
@@ -54,6 +60,7 @@ export const dnsSettings = z
     spf: texts,
     /** Days between automatic rotations of the DKIM key; 0: only on demand. */
     dkim_rotation_days: z.int(),
+    return_path: returnPath,
   })
   .meta({ id: 'DnsSettings' })
 
@@ -74,6 +81,7 @@ export const dnsSettingsChange = z
       )
       .max(10),
     dkim_rotation_days: z.int().min(0).max(3650),
+    return_path: returnPath,
   })
   .partial()
 

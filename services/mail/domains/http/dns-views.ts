@@ -46,6 +46,7 @@ export function showSettings({ dns }: DomainDoc): Json<typeof dnsSettings> {
     dmarc: dns?.dmarc ?? { policy: 'none', rua: [] },
     spf: dns?.spf ?? [],
     dkim_rotation_days: dns?.dkim_rotation_days ?? 0,
+    return_path: dns?.return_path ?? 'own',
   }
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, resourceState } from '../../http/shared/records.ts'
 import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange } from './dns-records-contract.ts'
@@ -13,6 +14,25 @@ const time = z.iso.datetime()
 
 /** Path parameter: the id of a domain or its name. */
 export const domainParams = z.strictObject({ id: z.string().min(1).max(255) })
+
+/** A receiver that refuses mail of a domain because it cannot authenticate the sender. */
+const authenticationRefusal = z
+  .strictObject({
+    /** A provider, such as `google`, or the domain of the recipient. */
+    site: z.string(),
+    smtp_code: z.number().int().nullable(),
+    enhanced_code: z.string().nullable(),
+    /** The latest reply. */
+    reply: z.string(),
+    /** What to do. */
+    advice: z.string(),
+    advice_code: sentenceCode,
+    advice_params: sentenceParams,
+    last_24_hours: z.number().int(),
+    last_7_days: z.number().int(),
+    last_at: time,
+  })
+  .meta({ id: 'AuthenticationRefusal' })
 
 /** A sending domain. */
 export const domain = z
@@ -43,6 +63,8 @@ export const domain = z
     records: z.array(dnsRecord),
     dns: dnsSettings,
     check: checkSummary.nullable(),
+    /** Receivers that refused its mail lately because they could not authenticate the sender; latest first. */
+    authentication_refusals: z.array(authenticationRefusal).max(20),
     managed_by: managedBy.nullable(),
     /** State of the resource that manages it; null for domains of people. */
     resource: resourceState.nullable(),

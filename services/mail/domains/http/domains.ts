@@ -24,6 +24,7 @@ import {
   patchDomainOperation,
   verifyByAdminOperation,
 } from './domains-contract.ts'
+import { showRefusals } from './refusal-views.ts'
 
 /** Puts the operations on domains on the router. */
 export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, checks: RequestedChecks): void {
@@ -31,7 +32,7 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, c
   const { db } = deps.mongo
   const useCase = { ...deps, db }
   const host = sendingHost(deps.config)
-  const show = (doc: DomainDoc) => showDomain(db, doc, policy, host)
+  const show = (doc: DomainDoc) => showDomain(db, doc, policy, host, deps.clock.now())
   const page = async (userId: string | undefined, query: { limit: number; after?: string | undefined }) => {
     const rows = await listDomains(db, userId, query)
     const data = await Promise.all(rows.slice(0, query.limit).map(show))
@@ -80,6 +81,7 @@ async function showDomain(
   doc: DomainDoc,
   policy: SendPolicy,
   host: SendingHost,
+  now: Date,
 ): Promise<z.input<typeof domain>> {
   return {
     object: 'domain',
@@ -102,6 +104,7 @@ async function showDomain(
     records: showRecords(doc, host),
     dns: showSettings(doc),
     check: showSummary(doc),
+    authentication_refusals: showRefusals(doc, now),
     managed_by: showManagedBy(doc.managed_by),
     resource: doc.managed_by ? showState(doc.k8s) : null,
     created_at: doc.created_at.toISOString(),

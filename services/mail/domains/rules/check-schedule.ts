@@ -41,7 +41,8 @@ const MANAGED_EVERY = 15 * MINUTE_MS
 /** A loss is announced after so many definite failures over at least this time, and takes effect after the grace. */
 const LOSS_FAILURES = 3
 const LOSS_TIME = DAY_MS
-const GRACE = 72 * HOUR_MS
+/** How long a domain that is announced as lost still sends. */
+export const GRACE_MS = 72 * HOUR_MS
 
 /** The state after a check. `jitter` in [0, 1) spreads domains that were added together by ±10 %. */
 export function nextState(state: CheckState, outcome: CheckOutcome, now: Date, jitter: number): NextState {
@@ -80,7 +81,7 @@ function countFailure(state: CheckState, failures: number, since: Date, now: Dat
   const { status, attempts, lost_at } = state
   const counted = { status, attempts, failures, failing_since: since }
   if (lost_at) {
-    if (now.getTime() - lost_at.getTime() < GRACE) return { ...counted, lost_at }
+    if (now.getTime() - lost_at.getTime() < GRACE_MS) return { ...counted, lost_at }
     return { ...counted, status: 'failed', lost_at, event: 'domain.failed' }
   }
   const lost = failures >= LOSS_FAILURES && now.getTime() - since.getTime() >= LOSS_TIME

@@ -2,7 +2,7 @@
 
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { modelOf } from '../../../platform/database/models.ts'
-import { collectionOf, type Db, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { collectionOf, type Db, isDuplicateKey, type Session } from '../../../platform/database/mongo.ts'
 import { readPage } from '../../../platform/database/read-page.ts'
 import { parentNames } from '../rules/sending-account.ts'
 import { type DnsCheckDoc, type DomainDoc, dnsChecks, domains } from './domain-model.ts'
@@ -40,12 +40,14 @@ export async function saveCheck(
   { _id, status }: Pick<DomainDoc, '_id' | 'status'>,
   lease: Date,
   change: DomainChange,
+  session?: Session,
 ): Promise<Saved> {
   const { next_check_at, ...set } = change
   try {
     const { matchedCount } = await modelOf(db, domains).updateOne(
       { _id, status, next_check_at: lease },
       next_check_at ? { $set: { ...set, next_check_at } } : { $set: set, $unset: { next_check_at: '' } },
+      session ? { session } : {},
     )
     return matchedCount === 1 ? 'saved' : 'lost'
   } catch (error) {

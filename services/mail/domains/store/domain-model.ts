@@ -19,6 +19,8 @@ const recordCheck = field.part({
   instructions: sentences,
 })
 
+const counts = field.required([field.part({ at: field.date, count: field.number })])
+
 /** A sending domain of one account. Unique per (user_id, name): several accounts may register a name, one may verify it. */
 export const domains = defineModel('domains', {
   _id: field.text,
@@ -70,9 +72,11 @@ export const domains = defineModel('domains', {
       /** Seconds that new records may be cached; default 600. */
       ttl: field.optional(Number),
       /** Records that the owner sets: shown and checked, not written. */
-      by_hand: field.optional([field.oneOf('ownership', 'dkim', 'spf', 'dmarc')]),
+      by_hand: field.optional([field.oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path')]),
       /** Days between automatic rotations of the DKIM key; 0 or absent: only on demand. */
       dkim_rotation_days: field.optional(Number),
+      /** Envelope sender of its mail; default `own`: `bounce.<domain>` once its record is verified. */
+      return_path: field.optionalOneOf('own', 'shared', 'off'),
       /** Repairs of the last day, oldest first: the loop detector's memory. */
       repairs: field.optional([field.date]),
       /** The loop detector stopped repairs until this time. */
@@ -114,6 +118,26 @@ export const domains = defineModel('domains', {
       errors: sentences,
     }),
   ),
+  /** What receivers refused lately because they could not verify the sender; absent: nothing. */
+  authentication: field.optional(
+    field.part({
+      /** Another one with each write. */
+      revision: field.text,
+      /** Time of the latest refusal. */
+      last_at: field.date,
+      refusals: field.required([
+        field.part({
+          site: field.text,
+          code: field.optional(Number),
+          enhanced: field.optional(String),
+          text: field.text,
+          last_at: field.date,
+          hours: counts,
+          days: counts,
+        }),
+      ]),
+    }),
+  ),
   /** Time of the next DNS check; the worker claims it by a guarded update. Absent: no more checks. */
   next_check_at: field.optional(Date),
   ...managed,
@@ -125,6 +149,7 @@ domains.schema.index({ user_id: 1, name: 1 }, { unique: true })
 domains.schema.index({ name: 1, created_at: 1 })
 domains.schema.index({ name: 1 }, { unique: true, partialFilterExpression: { status: 'verified' } })
 domains.schema.index({ next_check_at: 1 }, { sparse: true })
+domains.schema.index({ 'authentication.last_at': -1 }, { sparse: true })
 // For claims that leave some accounts out: their documents are not read.
 domains.schema.index(
   { next_check_at: 1, user_id: 1 },

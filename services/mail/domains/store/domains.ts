@@ -30,6 +30,14 @@ export async function findDomain(db: Db, userId: string, idOrName: string): Prom
   )
 }
 
+/** Those of these ids that are domains of the account. */
+export async function findOwnDomainIds(db: Db, userId: string, ids: readonly string[]): Promise<string[]> {
+  const found = await modelOf(db, domains)
+    .find({ _id: { $in: [...ids] }, user_id: userId }, { _id: 1 })
+    .lean()
+  return found.map(({ _id }) => _id)
+}
+
 /** A domain of any account by its id: for the worker, the operator and admins. */
 export async function findDomainById(db: Db, id: string): Promise<DomainDoc | undefined> {
   return (await modelOf(db, domains).findById(id).lean()) ?? undefined

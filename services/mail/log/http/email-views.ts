@@ -2,10 +2,14 @@
 import type { z } from 'zod'
 import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
+import type { HoldDoc } from '../../delivery/control/store/holds.ts'
 import { domainOf } from '../../message/address.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
+import { eventId } from '../../store/events.ts'
 import { messageStatus } from '../../store/rules/email-status.ts'
 import { explanationOf } from '../../store/rules/explanation.ts'
+import { holdOfFlow } from '../../store/rules/flow.ts'
+import { adviceOn } from '../rules/attempt-advice.ts'
 import type { emailAttempt, emailDetail, emailEvent, emailSummary } from './emails-contract.ts'
 
 const SOURCES = { http: 'api', smtp: 'smtp', system: 'system' } as const
@@ -46,6 +50,7 @@ export function toDetail(
   message: MessageDoc,
   waiting: readonly DeliveryDoc[],
   hasRaw: boolean,
+  holds: ReadonlyMap<string, HoldDoc> = new Map(),
 ): z.input<typeof emailDetail> {
   return {
     ...toSummary(message),
@@ -53,21 +58,31 @@ export function toDetail(
     domain: domainOf(message.from),
     stream: message.lane,
     metadata: message.metadata ?? {},
+    template: message.template ?? null,
     submitted_with: message.via.id ?? null,
     expires_at: message.expires_at.toISOString(),
     has_raw: hasRaw,
-    waiting: waiting.map(({ rcpt, att, due, last }) => ({
+    waiting: waiting.map(({ rcpt, att, due, last, flow }) => ({
       email: rcpt,
       attempts: att,
       next_attempt_at: due.toISOString(),
       ...sentenceFields('last_reply', last && explanationOf(last)),
+      ...heldBy(holds.get(holdOfFlow(flow ?? ''))),
     })),
   }
 }
 
+function heldBy(hold: HoldDoc | undefined) {
+  if (!hold) return {}
+  const { _id: id, by, reason, created_at: since, until } = hold
+  const times = { since: since.toISOString(), until: until?.toISOString() ?? null }
+  return { held: { id, by: by.name, admin: by.admin, reason, ...times } }
+}
+
 /** The history of a message: its acceptance, then every attempt. */
 export function toTimeline(message: MessageDoc, events: readonly EventDoc[]): z.input<typeof emailEvent>[] {
-  const accepted = message.rcpts.map((recipient, n) => ({
+  const leftOut = new Set(events.filter(event => isAtAcceptance(event, message)).map(({ _id }) => _id))
+  const queued = message.rcpts.map((recipient, n) => ({
     object: 'event' as const,
     id: `${message._id}.${n}#0`,
     type: message.scheduled_at ? 'email.scheduled' : 'email.queued',
@@ -81,7 +96,13 @@ export function toTimeline(message: MessageDoc, events: readonly EventDoc[]): z.
     ...sentenceFields('text', acceptanceOf(message)),
     ambiguous: false,
   }))
+  const accepted = queued.filter((_, n) => !leftOut.has(eventId(`${message._id}.${n}`, 1)))
   return [...accepted, ...events.map(toEvent)]
+}
+
+/** True for a recipient that was suppressed when the message came in: it was never queued. */
+function isAtAcceptance({ type, at }: EventDoc, { created_at }: MessageDoc): boolean {
+  return type === 'suppressed' && at.getTime() === created_at.getTime()
 }
 
 function acceptanceOf({ scheduled_at: at }: MessageDoc): Sentence {
@@ -97,7 +118,7 @@ export function toEvent(event: EventDoc): z.input<typeof emailEvent> {
     timestamp: event.at.toISOString(),
     email_id: event.m,
     recipient: event.rcpt,
-    attempt: event.attempt,
+    attempt: event.attempt === 0 ? null : event.attempt,
     smtp_code: event.code ?? null,
     enhanced_code: event.enhanced ?? null,
     mx_host: event.mx ?? null,
@@ -123,6 +144,7 @@ export function toAttempt(event: EventDoc): z.input<typeof emailAttempt> {
     smtp_code: event.code ?? null,
     enhanced_code: event.enhanced ?? null,
     ...sentenceFields('reply', explanationOf(event)),
+    ...sentenceFields('advice', adviceOn(event)),
     ambiguous: event.ambiguous === true,
     conversation: event.conversation ?? null,
   }

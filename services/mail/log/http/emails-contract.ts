@@ -57,6 +57,10 @@ export const emailDetail = emailSummary
     domain: z.string(),
     stream: z.enum(['transactional', 'bulk', 'system']),
     metadata: z.record(z.string(), z.string()),
+    template: z
+      .strictObject({ id: z.string(), version: z.number().int() })
+      .nullable()
+      .describe('What its parts were rendered from.'),
     submitted_with: z.string().nullable(),
     expires_at: time,
     has_raw: z.boolean(),
@@ -68,6 +72,17 @@ export const emailDetail = emailSummary
         last_reply: z.string().nullable(),
         last_reply_code: sentenceCode.nullable(),
         last_reply_params: sentenceParams.nullable(),
+        /** Who holds it, and why; `next_attempt_at` is the end of its lifetime then. Absent: not held. */
+        held: z
+          .strictObject({
+            id: z.string(),
+            by: z.string(),
+            admin: z.boolean(),
+            reason: z.string(),
+            since: time,
+            until: time.nullable(),
+          })
+          .optional(),
       }),
     ),
   })
@@ -112,6 +127,10 @@ export const emailAttempt = z
     reply: z.string(),
     reply_code: sentenceCode,
     reply_params: sentenceParams,
+    /** What to do about it, for a refusal because of failed authentication. */
+    advice: z.string().nullable(),
+    advice_code: sentenceCode.nullable(),
+    advice_params: sentenceParams.nullable(),
     ambiguous: z.boolean(),
     conversation: z.string().nullable(),
   })
@@ -137,6 +156,7 @@ export const emailFilters = z.strictObject({
   to: word.optional(),
   domain: word.optional(),
   tag: word.optional(),
+  template: word.optional().describe('Id of a template, not its name.'),
   message_id: plain.min(3).max(998).optional(),
   source: z.enum(['api', 'smtp', 'system']).optional(),
   since: instant.optional(),

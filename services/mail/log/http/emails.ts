@@ -6,12 +6,14 @@ import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
+import { findHolds } from '../../delivery/control/store/holds.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { isFrom } from '../../message/address.ts'
 import { readMime } from '../../message/mime-reader.ts'
 import { readBody } from '../../store/bodies.ts'
 import type { MessageDoc } from '../../store/documents.ts'
+import { holdOfFlow } from '../../store/rules/flow.ts'
 import { PREVIEW_POLICY, previewPage } from '../rules/preview.ts'
 import { deliveriesOf, eventsOf, findMessage, hasBody, listMessages } from '../store/message-log.ts'
 import { toAttempt, toDetail, toSummary, toTimeline } from './email-views.ts'
@@ -81,7 +83,9 @@ export async function ownMessage({ db }: Mongo, { account, token }: Principal, i
 /** Everything about one message. */
 export async function detailOf({ db }: Mongo, message: MessageDoc) {
   const [waiting, hasRaw] = await Promise.all([deliveriesOf(db, message._id), hasBody(db, message._id)])
-  return toDetail(message, waiting, hasRaw)
+  const ids = waiting.flatMap(({ flow }) => holdOfFlow(flow ?? '') || [])
+  const holds = ids.length === 0 ? [] : await findHolds(db, [...new Set(ids)])
+  return toDetail(message, waiting, hasRaw, new Map(holds.map(hold => [hold._id, hold])))
 }
 
 /** The bytes of a message while they are kept. */
@@ -100,10 +104,15 @@ export function answerRaw(context: WebContext, raw: Buffer, name: string): void 
 
 /** Answers the page of a preview. */
 export function answerPreview(context: WebContext, raw: Buffer): void {
+  answerPage(context, previewPage(readMime(raw)))
+}
+
+/** Answers HTML that is not trusted, for a sandboxed frame. */
+export function answerPage(context: WebContext, html: string): void {
   context.set('Content-Security-Policy', PREVIEW_POLICY)
   context.remove('X-Frame-Options') // the policy's frame-ancestors decides who may frame it
   context.remove('Origin-Agent-Cluster') // a sandboxed page has an opaque origin, and Chromium warns of the contradiction
   context.set('Referrer-Policy', 'no-referrer')
   context.type = 'text/html; charset=utf-8'
-  context.body = previewPage(readMime(raw))
+  context.body = html
 }

@@ -19,7 +19,9 @@ const counts = z.strictObject({
   delivered: count,
   bounced: count,
   failed: count,
+  suppressed: count,
   canceled: count,
+  complained: count,
   waiting: count,
 })
 

@@ -14,7 +14,7 @@ import { getStats } from './reports-contract.ts'
 /** Recipient domains that a report names. */
 const DOMAINS = 20
 const WAITING = ['queued', 'scheduled', 'deferred'] as const
-const FINAL = ['delivered', 'bounced', 'failed', 'canceled'] as const
+const FINAL = ['delivered', 'bounced', 'failed', 'suppressed', 'canceled', 'complained'] as const
 
 /** Adds the operation to a router. */
 export function addStatsRoute(

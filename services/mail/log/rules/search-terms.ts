@@ -12,6 +12,7 @@ export interface Searchable {
   message_id: string
   rcpts: readonly { email: string }[]
   tags?: readonly { name: string; value: string }[] | undefined
+  template?: { id: string } | undefined
 }
 
 /** Characters of a subject that are indexed, and words of a local part. */
@@ -29,7 +30,14 @@ const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u')
 const OUTER = /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu
 
 /** All terms of a message, each once. */
-export function messageTerms({ from, subject, message_id: messageId, rcpts, tags = [] }: Searchable): Set<string> {
+export function messageTerms({
+  from,
+  subject,
+  message_id: messageId,
+  rcpts,
+  tags = [],
+  template,
+}: Searchable): Set<string> {
   const terms = new Set<string>()
   addAddress(terms, from)
   for (const { email } of rcpts) addAddress(terms, email)
@@ -39,6 +47,7 @@ export function messageTerms({ from, subject, message_id: messageId, rcpts, tags
     terms.add(tagTerm(name))
     terms.add(tagTerm(`${name}:${value}`))
   }
+  if (template) terms.add(templateTerm(template.id))
   return terms
 }
 
@@ -60,6 +69,11 @@ export function exactTerm(value: string): string {
 /** The term of a tag, `name` or `name:value`; the space keeps it apart from words. */
 export function tagTerm(tag: string): string {
   return `tag ${tag}`
+}
+
+/** The term of a template's id. */
+export function templateTerm(id: string): string {
+  return `template ${id}`
 }
 
 /**

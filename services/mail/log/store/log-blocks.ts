@@ -75,8 +75,8 @@ export function keysOf(block: number, terms: Iterable<number>): number[] {
   return Array.from(terms, term => keyOf(spanOf(block), term))
 }
 
-const FIELDS = { user_id: 1, from: 1, subject: 1, message_id: 1, 'rcpts.email': 1, tags: 1 } as const
-type Indexed = Pick<MessageDoc, '_id' | 'user_id' | 'from' | 'subject' | 'message_id' | 'rcpts' | 'tags'>
+const FIELDS = { user_id: 1, from: 1, subject: 1, message_id: 1, 'rcpts.email': 1, tags: 1, 'template.id': 1 } as const
+type Indexed = Pick<MessageDoc, '_id' | 'user_id' | 'from' | 'subject' | 'message_id' | 'rcpts' | 'tags' | 'template'>
 
 /** Bounds of a run of {@link indexLog}. */
 export interface IndexRun {

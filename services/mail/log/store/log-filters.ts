@@ -4,7 +4,7 @@ import { normaliseDomain } from '../../domains/rules/domain-name.ts'
 import { normaliseEmail } from '../../message/address.ts'
 import type { RecipientStatus } from '../../store/documents.ts'
 import { firstIdAt } from '../../store/messages.ts'
-import { chunksOf, chunkText, exactTerm, hashTerm, queryTerms, tagTerm } from '../rules/search-terms.ts'
+import { chunksOf, chunkText, exactTerm, hashTerm, queryTerms, tagTerm, templateTerm } from '../rules/search-terms.ts'
 
 /** What a list is narrowed to. */
 export interface LogFilters {
@@ -17,6 +17,8 @@ export interface LogFilters {
   /** A tag's name, or `name:value`. */
   tag?: string | undefined
   message_id?: string | undefined
+  /** Id of the template that a message was made from. */
+  template?: string | undefined
   source?: 'api' | 'smtp' | 'system' | undefined
   since?: Date | undefined
   until?: Date | undefined
@@ -60,12 +62,13 @@ export function toRange({ from, above, below, last }: IdBounds): { _id?: Record<
 
 /** Every value is a string compared with $eq, or an escaped expression: callers cannot bring operators. */
 export function toMatch(filters: LogFilters): Record<string, unknown> {
-  const { q, status, from, to, message_id: messageId, source } = filters
+  const { q, status, from, to, message_id: messageId, template, source } = filters
   const match: Record<string, unknown> = {}
   if (status) match['rcpts.status'] = { $eq: status }
   if (from) match.from = { $regex: `^${RegExp.escape(normaliseEmail(from) ?? from)}$`, $options: 'i' }
   if (to) match['rcpts.email'] = { $eq: normaliseEmail(to) ?? to }
   if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
+  if (template) match['template.id'] = { $eq: template }
   if (source) match['via.channel'] = { $eq: CHANNELS[source] }
   const and = [
     ...domainConditions(filters),
@@ -83,12 +86,14 @@ function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
 }
 
 /** The numbers of the terms that every match has; empty when the filters name none. */
-export function filterTerms(userId: string, { q, from, to, domain, tag, message_id: id }: LogFilters): number[] {
+export function filterTerms(userId: string, filters: LogFilters): number[] {
+  const { q, from, to, domain, tag, message_id: id, template } = filters
   const terms = q && !idIn(q) ? queryTerms(q) : new Set<string>()
   for (const address of [from, to]) if (address) terms.add(exactTerm(address))
   if (domain) terms.add(exactTerm(storedName(domain)))
   if (tag) terms.add(tagTerm(tag))
   if (id) terms.add(exactTerm(id))
+  if (template) terms.add(templateTerm(template))
   return [...terms].filter(term => term !== '').map(term => hashTerm(userId, term))
 }
 

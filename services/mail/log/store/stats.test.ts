@@ -5,7 +5,7 @@ import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/datab
 import { newId } from '../../../platform/ids.ts'
 import type { MessageDoc, RecipientStatus } from '../../store/documents.ts'
 import { MESSAGES } from '../../store/messages.ts'
-import { STATS_DAYS, STATS_HOURS, statsOfDays } from './stats.ts'
+import { recountPeriodsOf, STATS_DAYS, STATS_HOURS, statsOfDays } from './stats.ts'
 
 const DAY = '2026-11-20'
 const NEXT = '2026-11-21'
@@ -31,6 +31,16 @@ const statistics = async (user: string, now: Date, days = [DAY]) =>
     recipients,
     domains,
   }))
+
+test.each([0.5, 3, 9])('a day whose recipient bounced after %f days is counted again', async days => {
+  const user = newId('usr')
+  const { _id } = await give(user, { 'a@one.example': 'delivered' })
+  const at = daysAfter(days)
+  expect(await statistics(user, at)).toMatchObject([{ recipients: { delivered: 1 } }])
+  await collectionOf(mongo.db, MESSAGES).updateOne({ _id }, { $set: { 'rcpts.0.status': 'bounced' } })
+  await recountPeriodsOf(mongo.db, user, _id)
+  expect(await statistics(user, at)).toMatchObject([{ recipients: { bounced: 1 } }])
+})
 
 describe('a day', () => {
   test('counts messages, recipients and their domains, of this account and without tests', async () => {

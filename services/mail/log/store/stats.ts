@@ -5,10 +5,11 @@
  */
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
+import { timeOfId } from '../../../platform/ids.ts'
 import type { RecipientStatus } from '../../store/documents.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { isFinal, RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
-import { endOf, hoursOf, isInMotion, reliableFor, startOf } from '../rules/stats-days.ts'
+import { endOf, hoursOf, isInMotion, reliableFor, startOf, toDay } from '../rules/stats-days.ts'
 
 /** Recipients by status. */
 export type StatusCounts = Partial<Record<RecipientStatus, number>>
@@ -70,6 +71,20 @@ export async function statsOfDays(
   }
   await keep(db, STATS_DAYS, counted)
   return result
+}
+
+/**
+ * Has the day and hour of a message counted again when they are asked for next: a report changed the status of a recipient
+ * that was final.
+ */
+export async function recountPeriodsOf(db: Db, userId: string, messageId: string): Promise<void> {
+  const accepted = new Date(timeOfId(messageId))
+  const hour = accepted.toISOString().slice(0, 13)
+  const outdated = { $set: { counted_at: new Date(0) } }
+  await Promise.all([
+    collectionOf(db, STATS_DAYS).updateOne({ _id: `${userId}#${toDay(accepted)}` }, outdated),
+    collectionOf(db, STATS_HOURS).updateOne({ _id: `${userId}#${hour}` }, outdated),
+  ])
 }
 
 async function sumOfHours(db: Db, userId: string, day: string, options: StatsOptions): Promise<StatsDayDoc> {

@@ -1,0 +1,50 @@
+/** Refusals for failed authentication: from a receiver over the worker into the domain, and away again. */
+import { expect, test } from 'vitest'
+import type { DomainDoc } from '../../../services/mail/domains/store/domain-model.ts'
+import { findDomainById } from '../../../services/mail/domains/store/domains.ts'
+import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import { until } from '../../support/time/until.ts'
+
+const domainOf = async ({ mongo, domain }: DeliveryEnvironment) =>
+  (await findDomainById(mongo.db, domain._id)) as DomainDoc
+const attempts = async (environment: DeliveryEnvironment, id: string) => (await environment.events(id)).length
+const troubled = (environment: DeliveryEnvironment) =>
+  environment.mongo.db.collection('sites').countDocuments({ status: { $ne: 'up' } })
+
+test('a temporary refusal is deferred without slowing the site down, shows at the domain and goes with a delivery', async () => {
+  const environment = await startDeliveryEnvironment()
+  const worker = await environment.work()
+  const refused = await environment.submit({ to: ['rcpt-421-4.7.26', 'rcpt-550-5.7.26'].map(at) })
+  await until(async () => (await attempts(environment, refused)) >= 2)
+  const message = await environment.message(refused)
+  expect(message.rcpts.map(({ status }) => status)).toEqual(['deferred', 'bounced'])
+  await until(async () => (await domainOf(environment)).authentication !== undefined)
+  const [refusal] = (await domainOf(environment)).authentication?.refusals ?? []
+  expect(refusal).toMatchObject({ site: '[127.0.0.1]', enhanced: expect.stringMatching(/^[45]\.7\.26$/) })
+  expect(refusal?.hours.map(({ count }) => count)).toEqual([2])
+  expect(await troubled(environment)).toBe(0)
+  const metric = await environment.metrics.registry.getSingleMetricAsString('postwright_authentication_refusals_total')
+  expect(metric).toContain('{site="other",service="test"} 2')
+
+  const taken = await environment.submit({ to: [at('ok')] })
+  await until(async () => (await environment.message(taken)).left === 0)
+  await until(async () => (await domainOf(environment)).authentication === undefined)
+  await worker.stop()
+})
+
+test('a worker that stops writes what it has counted', async () => {
+  const environment = await startDeliveryEnvironment()
+  const worker = await environment.work()
+  const id = await environment.submit({ to: [at('rcpt-550-5.7.26')] })
+  await until(async () => (await environment.message(id)).left === 0 && (await environment.deliveries(id)).length === 0)
+  await worker.stop()
+  expect((await domainOf(environment)).authentication?.refusals).toMatchObject([{ code: 550, enhanced: '5.7.26' }])
+})
+
+test('a receiver that is only too slow is still given less', async () => {
+  const environment = await startDeliveryEnvironment()
+  await environment.work()
+  await environment.submit({ to: [at('rcpt-421-4.7.0')] })
+  await until(async () => (await troubled(environment)) === 1)
+  expect((await domainOf(environment)).authentication).toBeUndefined()
+})
