@@ -5,13 +5,17 @@ import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
+import type { RefusalRecorder } from '../domains/record-refusals.ts'
+import type { Quota } from '../limits/quota.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
 import type { Wake } from '../store/wake.ts'
 import { type ClaimedBatch, VISIBILITY_MS } from './claiming/claim-deliveries.ts'
 import { runClaimLoop } from './claiming/claim-loop.ts'
 import type { ClaimRounds } from './claiming/claim-rounds.ts'
+import type { DestinationLimits } from './claiming/destination-limits.ts'
 import type { InFlight } from './claiming/in-flight.ts'
 import type { WakeUps } from './claiming/wake-ups.ts'
+import type { HeldMail } from './control/held-mail.ts'
 import { measureDelivery } from './gauges.ts'
 import type { SiteExchange } from './sites/site-sync.ts'
 import type { Sites } from './sites/sites.ts'
@@ -34,7 +38,13 @@ export interface EngineParts {
   leases: SlotLeases
   sites: Sites
   exchange: SiteExchange
+  destinationLimits: Pick<DestinationLimits, 'refresh'>
+  quota: Pick<Quota, 'stop'>
+  heldMail: Pick<HeldMail, 'refresh'>
+  /** One run of the background work of queue control. */
+  workOnQueue(signal: AbortSignal): Promise<void>
   rounds: Pick<ClaimRounds, 'next' | 'expired' | 'oldest'>
+  refusals: Pick<RefusalRecorder, 'flush' | 'refresh'>
   /** Takes over a claimed batch; when it rejects, it has given the batch back. */
   deliver(batch: ClaimedBatch): Promise<void>
   transport: Pick<Transport, 'stop'>
@@ -45,8 +55,14 @@ export interface EngineParts {
 /** Between renewals of the claims in flight: a third of the visibility timeout, in milliseconds. */
 const KEEP_MS = VISIBILITY_MS / 3
 const SITES_MS = 1_000
+/** Between looks for changed limits, holds and actions on the queue. */
+const LIMITS_MS = 2_000
 const EXPIRE_MS = 30_000
 const GAUGES_MS = 15_000
+const FLUSH_REFUSALS_MS = 5_000
+const REFRESH_REFUSALS_MS = 30_000
+/** For the last refusals at the stop, in milliseconds: they are only shown. */
+const LAST_FLUSH_MS = 2_000
 /** For giving back the slots at the stop, in milliseconds: a few writes, unless the database is away. */
 const RELEASE_MS = 5_000
 
@@ -69,6 +85,7 @@ export class DeliveryEngine {
       if (released.length > 0) leases.lookForFree()
       wakeUps.newMail(flows)
     })
+    await Promise.all([this.#parts.destinationLimits.refresh(), this.#parts.heldMail.refresh()])
     await leases.start()
     await jobs.start()
     void wake.follow(signal) // not waited for: its read may hang for a second, and nothing depends on it
@@ -89,27 +106,40 @@ export class DeliveryEngine {
     sites.stop()
     await Promise.race([inFlight.whenIdle(), graceOver])
     await transport.stop()
+    await this.#flushRefusals()
     await this.#releaseSlots()
     hardStop.abort()
   }
 
   #upkeep(signal: AbortSignal): Promise<void>[] {
-    const { log, clock, queue, inFlight, exchange, rounds, leases } = this.#parts
+    const { log, clock, queue, inFlight, exchange, rounds, leases, refusals } = this.#parts
     const every = (ms: number, work: () => Promise<void>) =>
       repeat({ ms, signal, onError: error => log.warn({ err: error }, 'upkeep of the queue failed') }, work)
     return [
       every(KEEP_MS, () => queue.keep(inFlight.all(), new Date(clock.now().getTime() + VISIBILITY_MS))),
       every(GAUGES_MS, () => measureDelivery({ ...this.#parts, claimable: () => leases.claimable() })),
+      every(LIMITS_MS, () => this.#parts.destinationLimits.refresh()),
+      every(LIMITS_MS, () => this.#parts.heldMail.refresh()),
+      every(LIMITS_MS, () => this.#parts.workOnQueue(signal)),
       every(SITES_MS, () => exchange.exchange()),
+      every(FLUSH_REFUSALS_MS, () => refusals.flush()),
+      every(REFRESH_REFUSALS_MS, () => refusals.refresh()),
       every(EXPIRE_MS, async () => {
         for await (const batch of rounds.expired()) await this.#parts.deliver(batch)
       }),
     ]
   }
 
+  async #flushRefusals(): Promise<void> {
+    const { refusals, log } = this.#parts
+    await withTimeout(LAST_FLUSH_MS, refusals.flush()).catch((error: unknown) =>
+      log.warn({ err: error }, 'the last authentication refusals were not recorded'),
+    )
+  }
+
   async #releaseSlots(): Promise<void> {
     const { jobs, leases, log } = this.#parts
-    const release = jobs.stop().then(() => leases.stop())
+    const release = Promise.all([jobs.stop().then(() => leases.stop()), this.#parts.quota.stop()])
     await withTimeout(RELEASE_MS, release).catch((error: unknown) =>
       log.warn({ err: error }, 'slots not given back; their leases run out'),
     )

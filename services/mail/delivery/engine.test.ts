@@ -7,6 +7,7 @@ import { createJobs } from '../../platform/jobs/jobs.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import { fixSlotCount, livingWorkers, SLOTS } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
+import { createFindSuppressed } from '../suppressions/find-suppressed.ts'
 import { createDeliveryEngine, type EngineOptions } from './engine.ts'
 import { captureRoute } from './routes.ts'
 import type { RecipientOutcome, Sent, Transport } from './smtp/transport.ts'
@@ -43,8 +44,13 @@ async function engineOf(scene: DeliveryEnvironment, change: Partial<EngineOption
     slots: await fixSlotCount(mongo, 8),
     ...transportOf(),
     findRoute: captureRoute,
+    findReturnPath: async () => undefined,
     findKeys: async () => [],
     isSuspended: async () => false,
+    findSuppressed: createFindSuppressed(mongo.db, clock),
+    suppress: async () => undefined,
+    readLimits: async () => undefined,
+    defaultLimits: { destinationPerMinute: 0 },
     report: async () => undefined,
     wake: wakeOf(mongo),
     random: () => 0.5,
@@ -116,6 +122,7 @@ test.each([
   ['the check for suspended accounts', 'isSuspended', 'nothing could be claimed'],
   ['the report of a result', 'report', 'results not written; trying again'],
   ['the search for a route', 'findRoute', 'no route was found; trying again'],
+  ['the search for a return path', 'findReturnPath', 'no route was found; trying again'],
   ['the search for keys', 'findKeys', 'an attempt could not be made'],
 ] as const)('%s throws: it is reported, and the mail goes out once it no longer does', async (_, part, expected) => {
   const scene = await startDeliveryEnvironment()
@@ -130,6 +137,7 @@ test.each([
     isSuspended: failing(async () => false),
     report: failing(async () => undefined),
     findRoute: failing(captureRoute),
+    findReturnPath: failing(async () => undefined),
     findKeys: failing(async () => []),
   }
   const { start, reported } = await engineOf(scene, { [part]: parts[part] })

@@ -7,12 +7,15 @@ import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
+import { RefusalRecorder } from '../domains/record-refusals.ts'
+import { createQuota } from '../limits/quota.ts'
 import { DeliveryQueue } from '../store/deliveries.ts'
 import { findEvents } from '../store/events.ts'
 import { Outbox } from '../store/outgoing.ts'
 import { partsOf, slotOf, slotsOf } from '../store/rules/assign-slot.ts'
 import { RELAY_SITE } from '../store/rules/flow.ts'
 import type { Wake } from '../store/wake.ts'
+import type { FindSuppressed } from '../suppressions/find-suppressed.ts'
 import { createAttempt } from './batch/attempt.ts'
 import type { Result } from './batch/attempt-result.ts'
 import { createClassify } from './batch/classify-claimed.ts'
@@ -21,10 +24,14 @@ import { createSend } from './batch/send-group.ts'
 import { createSettle } from './batch/settle.ts'
 import { VISIBILITY_MS } from './claiming/claim-deliveries.ts'
 import { ClaimRounds } from './claiming/claim-rounds.ts'
+import { DestinationLimits, type DestinationLimitsOptions } from './claiming/destination-limits.ts'
 import { createGiveBack } from './claiming/give-back.ts'
 import { InFlight } from './claiming/in-flight.ts'
 import { WakeUps } from './claiming/wake-ups.ts'
+import { HeldMail } from './control/held-mail.ts'
+import { workOnQueue } from './control/queue-worker.ts'
 import { DeliveryEngine } from './engine-run.ts'
+import type { FindReturnPath } from './return-paths.ts'
 import type { FindRoute } from './routes.ts'
 import type { FindKeys } from './signing-keys.ts'
 import { createSiteExchange } from './sites/site-sync.ts'
@@ -52,11 +59,20 @@ export interface EngineOptions {
   graceMs: number
   transport: Transport
   findRoute: FindRoute
+  findReturnPath: FindReturnPath
   findKeys: FindKeys
+  /** Limits of accounts at destinations; see {@link DestinationLimitsOptions}. */
+  readLimits: DestinationLimitsOptions['readLimits']
+  defaultLimits: DestinationLimitsOptions['defaultLimits']
   /** At most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
   /** Sends the reports that these final results ask for. */
   report(results: readonly Result[]): Promise<void>
+  findSuppressed: FindSuppressed
+  /** Suppresses the addresses that do not exist, as these results show. */
+  suppress(results: readonly Result[]): Promise<void>
+  /** Queues the events of these results for webhooks; default: none. */
+  queueEvents?(results: readonly Result[]): Promise<void>
   wake: Wake
   /** A number from 0 to 1. */
   random(): number
@@ -70,6 +86,7 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
   const { mongo, log, metrics, clock, relay, slots, wake } = options
   const queue = new DeliveryQueue(mongo)
   const outbox = new Outbox(mongo, options.logDays)
+  const refusals = new RefusalRecorder({ db: mongo.db, clock })
   const inFlight = new InFlight(({ site }) => (relay ? RELAY_SITE : site))
   const wakeUps = new WakeUps()
   const hardStop = new AbortController()
@@ -109,9 +126,12 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     learn: finding => sites.learn(finding),
   })
 
+  const heldMail = new HeldMail(options)
+  const quota = createQuota(options)
+  const destinationLimits = new DestinationLimits({ ...options, quota, wakeUps })
   const giveBack = createGiveBack({ queue, inFlight, clock, log, signal })
   const rounds = new ClaimRounds({
-    ...{ queue, outbox, inFlight, sites, wakeUps, giveBack, clock, relay, claimable },
+    ...{ queue, outbox, inFlight, sites, wakeUps, giveBack, clock, relay, claimable, destinationLimits },
     slotsOf: allSlotsOf,
     mostInFlight: relay ? IN_FLIGHT.relay : IN_FLIGHT.direct,
   })
@@ -119,14 +139,17 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
   const delivery = new BatchDelivery({
     ...{ queue, inFlight, sites, wakeUps, giveBack, relay, context, log },
     findRoute: options.findRoute,
-    classify: createClassify({ ...options, sites, context, findEvents: ids => findEvents(mongo, ids) }),
+    findReturnPath: options.findReturnPath,
+    classify: createClassify({ ...options, sites, heldMail, context, findEvents: ids => findEvents(mongo, ids) }),
     send: createSend({ mongo, log, clock, relay, sites, attempt, inFlight }),
-    settle: createSettle({ ...options, queue, outbox, signal }),
+    settle: createSettle({ ...options, queue, outbox, refusals, signal }),
     slotOf: (site, messageId) => slotOf(site, messageId, slots, relay),
     onMoved: (slot, flow) => wake.ring([slot], [flow]),
   })
   return new DeliveryEngine({
-    ...{ ...options, queue, inFlight, wakeUps, leases, sites, exchange, rounds, hardStop },
+    ...{ ...options, queue, inFlight, wakeUps, leases, sites, exchange, rounds, refusals, hardStop },
+    ...{ quota, destinationLimits, heldMail },
+    workOnQueue: signal => workOnQueue(options, signal),
     deliver: batch => delivery.deliver(batch),
   })
 }

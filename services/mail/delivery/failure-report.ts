@@ -6,6 +6,8 @@ import { DAY_MS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import { buildDsn, type DsnRecipient, wantsReport } from '../message/delivery-status-notification.ts'
 import { recipientIndex } from '../store/delivery.ts'
+import type { EventDoc, RecipientState, RecipientStatus } from '../store/documents.ts'
+import type { OutgoingMessage } from '../store/outgoing.ts'
 import type { Enqueue } from '../submission/store/store-accepted.ts'
 import { SYSTEM_USER } from '../submission/system-sender.ts'
 import type { Result } from './batch/attempt-result.ts'
@@ -23,8 +25,13 @@ export interface ReportOptions {
   hostname: string
 }
 
+/** Fields of the message that a report is about. */
+type ReportedMessage = Pick<OutgoingMessage, '_id' | 'user_id' | 'mail_from' | 'parts' | 'dsn' | 'created_at'>
+
 /** Settlements are repeated within minutes; a worker that was away for a day finds its results settled by others. */
 const KEY_LIFE_MS = DAY_MS
+/** Ends that an account has brought about itself. */
+const WITHDRAWN: readonly RecipientStatus[] = ['canceled', 'suppressed']
 /** RET=FULL returns at most so much; above, the header (RFC 3461 section 6.2 allows it). */
 const FULL_BYTES = 1024 * 1024
 
@@ -54,11 +61,38 @@ export function createReport(options: ReportOptions): (results: readonly Result[
   }
 }
 
+/**
+ * Reports to the sender what a receiving server reported later, if the sender asked for it: never about mail with an empty
+ * sender. Rejects when the report could not be stored; called again for the same event it sends nothing more.
+ */
+export type LateReport = (
+  about: { message: ReportedMessage; state: RecipientState },
+  action: DsnRecipient['action'],
+  event: EventDoc,
+) => Promise<void>
+
+/** Makes the function for reports that come in. */
+export function createLateReport(options: ReportOptions): LateReport {
+  return async ({ message, state }, action, event) => {
+    if (message.mail_from === '' || !wantsReport(state.notify, action)) return
+    const recipient: DsnRecipient = {
+      email: state.email,
+      action,
+      status: action === 'failed' ? (event.enhanced ?? '5.0.0').replace(/^[24]/, '5') : '2.0.0',
+      diagnostic: event.text,
+      at: event.at,
+      ...(state.orcpt && { orcpt: state.orcpt }),
+      ...(event.mx && { remote: event.mx }),
+    }
+    await send(options, message, [recipient], [event._id])
+  }
+}
+
 /** A recipient in a report; undefined when none is requested. */
 function toRecipient(result: Result): DsnRecipient | undefined {
   const { delivery, message, event, next, reportsItself } = result
-  // The account that canceled it knows.
-  if (next.kind === 'retry' || (next.kind === 'end' && next.status === 'canceled')) return undefined
+  // The account that canceled it, or that sends this recipient nothing, knows.
+  if (next.kind === 'retry' || (next.kind === 'end' && WITHDRAWN.includes(next.status))) return undefined
   const state = message.rcpts[recipientIndex(delivery.id)]
   const action = next.kind !== 'delivered' ? 'failed' : result.inMailbox ? 'delivered' : 'relayed'
   if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined
@@ -77,7 +111,7 @@ function toRecipient(result: Result): DsnRecipient | undefined {
 
 async function send(
   { enqueue, readRaw, clock, from, hostname }: ReportOptions,
-  message: Result['message'],
+  message: ReportedMessage,
   recipients: readonly DsnRecipient[],
   attempts: readonly string[],
 ): Promise<void> {

@@ -13,7 +13,10 @@ import { MESSAGES } from '../store/messages.ts'
 import { Outbox } from '../store/outgoing.ts'
 import { slotsOf } from '../store/rules/assign-slot.ts'
 import { explained } from '../store/rules/explanation.ts'
+import { HELD_FLOWS } from '../store/rules/flow.ts'
 import { wakeOf } from '../store/wake.ts'
+import { queueAttempts } from '../webhooks/message-events.ts'
+import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
 
 /** Dependencies of the use cases. */
 export interface QueueControlOptions {
@@ -25,6 +28,8 @@ export interface QueueControlOptions {
 
 /** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after this time. */
 const CANCEL_MS = 60_000
+/** In a flow of a hold the lifetime is `due`. */
+const NOT_HELD = { $not: { $gte: HELD_FLOWS.from, $lt: HELD_FLOWS.to } }
 /** Tried before, not claimed. */
 const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false } }
 
@@ -33,16 +38,41 @@ const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false } }
  * when the account has no such message, 409 `not_cancelable` when nothing was left to cancel.
  */
 export async function cancel(options: QueueControlOptions, userId: string, messageId: string): Promise<number> {
-  const { mongo, clock, logDays } = options
+  const { mongo, clock } = options
   const message = await ownMessage(mongo, userId, messageId)
   const now = clock.now()
-  const taken = await takeClaims(mongo, messageId, now)
+  const taken = await takeClaims(mongo, deliveriesOfMessage(messageId), now)
   if (taken.length === 0) throw new ProblemError('not_cancelable')
+  await endCanceled(options, taken, () => message.rcpts.length)
+  return taken.length
+}
+
+/** Cancels those of these deliveries whose content is not on its way; answers how many. Repeating it changes nothing. */
+export async function cancelDeliveries(options: QueueControlOptions, found: readonly Delivery[]): Promise<number> {
+  const { mongo, clock } = options
+  const taken = await takeClaims(mongo, { _id: { $in: found.map(({ id }) => id) } }, clock.now())
+  if (taken.length === 0) return 0
+  const messages = await collectionOf(mongo.db, MESSAGES)
+    .find({ _id: { $in: [...new Set(taken.map(({ messageId }) => messageId))] } })
+    .project<{ _id: string; count: number }>({ count: { $size: '$rcpts' } })
+    .toArray()
+  const counts = new Map(messages.map(({ _id, count }) => [_id, count]))
+  await endCanceled(options, taken, messageId => counts.get(messageId) ?? 0)
+  return taken.length
+}
+
+/** Writes the result of canceled deliveries; `recipients`: how many their message has. */
+async function endCanceled(
+  { mongo, clock, logDays }: QueueControlOptions,
+  taken: readonly (Delivery & ClaimRef)[],
+  recipients: (messageId: string) => number,
+): Promise<void> {
+  const now = clock.now()
   const events = taken.map(
     (delivery): EventDoc => ({
       _id: eventId(delivery.id, delivery.attempts + 1),
-      m: messageId,
-      user_id: userId,
+      m: delivery.messageId,
+      user_id: delivery.userId,
       rcpt: delivery.recipient,
       attempt: delivery.attempts + 1,
       type: 'canceled',
@@ -53,30 +83,34 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
     }),
   )
   await appendEvents(mongo, events)
+  const webhooks = mailWebhooksOf({ mongo, clock })
+  await queueAttempts(
+    webhooks,
+    events.map(event => ({ event })),
+  )
   // The queue comes last: what is still there after a crash is found by a worker.
   await new Outbox(mongo, logDays).note(
-    taken.map(({ id }) => ({
+    taken.map(({ id, messageId }) => ({
       messageId,
       n: recipientIndex(id),
       status: 'canceled',
       final: true,
-      only: message.rcpts.length === 1,
+      only: recipients(messageId) === 1,
     })),
     now,
   )
   await new DeliveryQueue(mongo).remove(taken)
-  return taken.length
 }
 
 /** Taking the claim fences a worker that holds the delivery: its mark before the final dot fails. */
-async function takeClaims(mongo: Mongo, messageId: string, now: Date): Promise<(Delivery & ClaimRef)[]> {
+async function takeClaims(mongo: Mongo, which: { _id: object }, now: Date): Promise<(Delivery & ClaimRef)[]> {
   const claimToken = `cancel:${randomBytes(9).toString('base64url')}`
   const deliveries = collectionOf(mongo.db, DELIVERIES)
   await deliveries.updateMany(
-    { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
+    { ...which, ph: { $exists: false } },
     { $set: { tok: claimToken, due: new Date(now.getTime() + CANCEL_MS) }, $unset: { flow: '' } },
   )
-  const found = await deliveries.find({ ...deliveriesOfMessage(messageId), tok: claimToken }).toArray()
+  const found = await deliveries.find({ ...which, tok: claimToken }).toArray()
   return found.map(doc => ({ ...toDelivery(doc), claimToken }))
 }
 
@@ -85,14 +119,18 @@ async function takeClaims(mongo: Mongo, messageId: string, now: Date): Promise<(
  * keeps its place, one that a worker has in flight is left alone, and what was never tried keeps its time (it is
  * scheduled, or about to be tried). 404 when the account has no such message.
  */
-export async function retryNow(
-  { mongo, clock }: QueueControlOptions,
-  userId: string,
-  messageId: string,
+export async function retryNow(options: QueueControlOptions, userId: string, messageId: string): Promise<number> {
+  await ownMessage(options.mongo, userId, messageId)
+  return makeDue(options, deliveriesOfMessage(messageId))
+}
+
+/** Makes those of these deliveries that wait for another attempt, and are not held, due now; answers how many. */
+export async function makeDue(
+  { mongo, clock }: Pick<QueueControlOptions, 'mongo' | 'clock'>,
+  which: { _id: object },
 ): Promise<number> {
-  await ownMessage(mongo, userId, messageId)
   const deliveries = collectionOf(mongo.db, DELIVERIES)
-  const waiting = { ...deliveriesOfMessage(messageId), ...TRIED_AND_WAITING }
+  const waiting = { ...which, ...TRIED_AND_WAITING, flow: NOT_HELD }
   const slots = await deliveries.distinct('slot', waiting)
   const { matchedCount } = await deliveries.updateMany(waiting, { $min: { due: clock.now() } })
   if (matchedCount > 0) wakeOf(mongo).ring(slots)

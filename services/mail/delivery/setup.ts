@@ -1,6 +1,5 @@
 /** The configuration half of the engine (engine.ts): which transport, resolver and keys a process's settings mean. */
 
-import { Resolver } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import { createAccounts } from '../../accounts/account-status.ts'
 import { newId } from '../../platform/ids.ts'
@@ -8,23 +7,29 @@ import { createJobs } from '../../platform/jobs/jobs.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import type { Running } from '../../platform/running.ts'
+import { createReadDestinationLimits, defaultLimits } from '../limits/find-limits.ts'
 import { domainOf } from '../message/address.ts'
 import { readBody } from '../store/bodies.ts'
 import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
+import { createFindSuppressed } from '../suppressions/find-suppressed.ts'
+import { queueAttempts } from '../webhooks/message-events.ts'
+import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
 import { createCapture } from './capture.ts'
 import { createDeliveryEngine } from './engine.ts'
 import { createReport } from './failure-report.ts'
+import { createReturnPaths, type FindReturnPath } from './return-paths.ts'
 import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes.ts'
+import { sharedStsPolicies } from './shared-sts-policies.ts'
 import { createKeys } from './signing-keys.ts'
 import { LEASE_TIMES, type LeaseTimes } from './slots/slot-leases.ts'
 import { createLookup, createMx } from './smtp/mx.ts'
 import { createOutbound } from './smtp/outbound.ts'
 import type { Deadlines } from './smtp/session.ts'
-import { fetchStsPolicy } from './smtp/sts-policy.ts'
 import { createTlsPolicy } from './smtp/tls-policy.ts'
 import type { Relay, Transport } from './smtp/transport.ts'
+import { createSuppress } from './suppress-bounced.ts'
 
 /** Settings that only tests change. */
 export interface DeliverySetup {
@@ -51,6 +56,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const enqueue = createEnqueue({ mongo, log, metrics, wake: (ids, flows) => wake.ring(ids, flows), ...placement })
   const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS, clock })
   const { isSuspended } = createAccounts(mongo.db, clock)
+  const webhooks = mailWebhooksOf({ mongo, clock })
   const engine = createDeliveryEngine({
     mongo,
     log,
@@ -64,8 +70,13 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     times: setup.times ?? LEASE_TIMES,
     graceMs: setup.graceMs ?? GRACE_MS,
     ...transportOf(foundation, setup),
+    findReturnPath: returnPathsOf(foundation),
     findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: domainOf(from) }),
     isSuspended,
+    findSuppressed: createFindSuppressed(mongo.db, clock),
+    suppress: createSuppress({ db: mongo.db, clock, metrics }),
+    readLimits: createReadDestinationLimits(mongo.db),
+    defaultLimits: defaultLimits(config),
     report: createReport({
       enqueue,
       readRaw: (id, parts) => readBody(mongo, id, parts),
@@ -73,6 +84,11 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
       from,
       hostname: config.MAIL_HOSTNAME,
     }),
+    queueEvents: results =>
+      queueAttempts(
+        webhooks,
+        results.map(({ event, classification: { kind } }) => ({ event, kind })),
+      ),
     wake,
     random: Math.random,
   })
@@ -80,11 +96,19 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   return engine
 }
 
+/** Captured mail shows the envelope as it was submitted. */
+function returnPathsOf({ config, mongo, clock, secrets }: Foundation): FindReturnPath {
+  const { BOUNCE_DOMAIN: bounceDomain, DELIVERY_MODE } = config
+  if (!bounceDomain || DELIVERY_MODE === 'capture') return async () => undefined
+  return createReturnPaths({ db: mongo.db, clock, secrets, bounceDomain })
+}
+
 /** The transport of DELIVERY_MODE and how its routes are found. */
 function transportOf(
-  { config, mongo, clock, metrics }: Foundation,
+  foundation: Foundation,
   { deadlines, ca }: DeliverySetup,
 ): { transport: Transport; findRoute: FindRoute } {
+  const { config, mongo, clock, metrics } = foundation
   if (config.DELIVERY_MODE === 'capture') return { transport: createCapture(mongo, clock), findRoute: captureRoute }
   const relay = config.DELIVERY_MODE === 'relay' ? readRelay(config) : undefined
   const now = () => clock.now().getTime()
@@ -96,8 +120,7 @@ function transportOf(
     random: Math.random,
     now,
   })
-  const sts = { allowPrivate: config.DELIVERY_ALLOW_PRIVATE, now }
-  const tlsPolicy = createTlsPolicy(relay ? { now } : { fetch: fetchStsPolicy(stsResolver(config), sts), now })
+  const tlsPolicy = createTlsPolicy(relay ? { now } : { fetch: sharedStsPolicies(foundation), now })
   const transport = createOutbound({
     mx,
     tlsPolicy,
@@ -110,12 +133,6 @@ function transportOf(
     onConnections: count => metrics.outboundConnections.set(count),
   })
   return { transport, findRoute: relay ? fixedRoute('relay', relay.host) : directRoutes({ mx, tlsPolicy }) }
-}
-
-function stsResolver({ DNS_SERVERS }: Config): (name: string, type: string) => Promise<unknown> {
-  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
-  if (DNS_SERVERS.length > 0) resolver.setServers([...DNS_SERVERS])
-  return (name, type) => resolver.resolve(name, type)
 }
 
 /** RELAY_URL: `smtp://user:password@host:port` or `smtps://…`; ports 25 and 465 by default. */

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { type ClaimScope, type DeliveryQueue, underClaim } from '../../store/deliveries.ts'
 import type { ClaimedDelivery, Delivery } from '../../store/delivery.ts'
 import type { Outbox, Outgoing } from '../../store/outgoing.ts'
+import { parseFlow } from '../../store/rules/flow.ts'
+import type { DestinationLimits } from './destination-limits.ts'
 import type { GiveBack } from './give-back.ts'
 import type { InFlight } from './in-flight.ts'
 
@@ -18,6 +20,9 @@ export interface ClaimOptions {
   outbox: Pick<Outbox, 'load'>
   inFlight: InFlight
   giveBack: Pick<GiveBack, 'postpone'>
+  destinationLimits: Pick<DestinationLimits, 'take'>
+  /** DELIVERY_MODE=relay. */
+  relay: boolean
   /** Slots that may be claimed from, with their epochs. */
   claimable(): ReadonlyMap<number, number>
   /** True when the account may have `more` deliveries in flight if `all` more are added. */
@@ -55,7 +60,7 @@ export function createClaim(options: ClaimOptions): Claim {
   const claimSiblings = async ({ deliveries, messages }: ClaimedBatch, scope: ClaimScope) => {
     const found = await findSiblings(queue, deliveries, messages, scope.now)
     const fresh = stillClaimable(options, underClaim(found, scope), scope.epochs).filter(({ id }) => !inFlight.has(id))
-    const wanted = withinShares(fresh, options)
+    const wanted = withinLimits(withinShares(fresh, options), options)
     if (wanted.length === 0) return []
     inFlight.add(wanted)
     try {
@@ -127,4 +132,15 @@ function withinShares(fresh: readonly ClaimedDelivery[], { isWithinShare }: Clai
     if (isWithinShare(account, ofAccount + group.length, wanted.length + group.length)) wanted.push(...group)
   }
   return wanted
+}
+
+/** As many as the limits of their destinations allow; the others wait in their flows. */
+function withinLimits(
+  fresh: readonly ClaimedDelivery[],
+  { destinationLimits, relay }: ClaimOptions,
+): readonly ClaimedDelivery[] {
+  return fresh.filter(({ flow }) => {
+    const parsed = flow === undefined ? undefined : parseFlow(flow, relay)
+    return !parsed || destinationLimits.take(parsed)
+  })
 }

@@ -76,6 +76,7 @@ function scene(
       isPaused: site => paused.has(site),
       troubled: () => [...paused].map(site => ({ site, status: 'down' }) as SiteState),
     },
+    destinationLimits: { take: () => true, putBack: () => undefined, isWaiting: () => false },
     ...{ relay, wakeUps, clock, giveBack: giveBackOf(inFlight) },
     slotsOf: () => owned.slots,
     mostInFlight: 100,

@@ -7,6 +7,7 @@ import type { DeliveryQueue } from '../../store/deliveries.ts'
 import type { Outbox } from '../../store/outgoing.ts'
 import type { Sites } from '../sites/sites.ts'
 import { type Claim, type ClaimedBatch, createClaim } from './claim-deliveries.ts'
+import type { DestinationLimits } from './destination-limits.ts'
 import { ExpirySearch } from './expiry.ts'
 import type { GiveBack } from './give-back.ts'
 import type { InFlight } from './in-flight.ts'
@@ -21,6 +22,7 @@ export interface ClaimRoundsOptions {
   outbox: Pick<Outbox, 'load'>
   inFlight: InFlight
   sites: Pick<Sites, 'roomAt' | 'isPaused' | 'troubled'>
+  destinationLimits: Pick<DestinationLimits, 'take' | 'putBack' | 'isWaiting'>
   wakeUps: WakeUps
   giveBack: Pick<GiveBack, 'postpone'>
   clock: Clock

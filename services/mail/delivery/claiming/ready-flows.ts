@@ -8,11 +8,13 @@ import type { Delivery } from '../../store/delivery.ts'
 import { type Flow, parseFlow } from '../../store/rules/flow.ts'
 import { type Admits, type Draw, FairQueue } from '../rules/fair-queue.ts'
 import type { Sites } from '../sites/sites.ts'
+import type { DestinationLimits } from './destination-limits.ts'
 
 /** Dependencies of {@link ReadyFlows}. */
 export interface ReadyFlowsOptions {
   queue: Pick<DeliveryQueue, 'firstOfEach' | 'ready'>
   sites: Pick<Sites, 'roomAt' | 'isPaused'>
+  destinationLimits: Pick<DestinationLimits, 'take' | 'putBack' | 'isWaiting'>
   /** DELIVERY_MODE=relay. */
   relay: boolean
   /** Slots that may be claimed from, with their epochs. */
@@ -73,10 +75,15 @@ export class ReadyFlows {
 
   /** Divides `room` deliveries among the flows, by turns of accounts and sites (rules/fair-queue.ts). */
   draw(room: number, admits: Admits): Draw[] {
-    const { sites } = this.#options
+    const { sites, destinationLimits } = this.#options
     // A draw that used up the room of a site put its flows aside although there was room when it was asked for.
     for (const site of [...this.#flows.sitesAside()]) if (sites.roomAt(site) > 0) this.#flows.readmit(site)
-    return this.#flows.draw(room, site => sites.roomAt(site), admits)
+    return this.#flows.draw(
+      room,
+      site => sites.roomAt(site),
+      admits,
+      flow => destinationLimits.take(flow),
+    )
   }
 
   /** Reads what was drawn; flows that gave less than was asked have nothing more and are forgotten. */
@@ -113,8 +120,10 @@ export class ReadyFlows {
     }
   }
 
-  #isOurs({ slot, site }: Flow, epochs: ReadonlyMap<number, number>): boolean {
-    return (slot === undefined || epochs.has(slot)) && !this.#options.sites.isPaused(site)
+  #isOurs(flow: Flow, epochs: ReadonlyMap<number, number>): boolean {
+    const { sites, destinationLimits } = this.#options
+    const { slot, site } = flow
+    return (slot === undefined || epochs.has(slot)) && !sites.isPaused(site) && !destinationLimits.isWaiting(flow)
   }
 
   /** Where to begin to read a flow. */
@@ -132,6 +141,7 @@ export class ReadyFlows {
       const given = byFlow.get(flow.name) ?? []
       const reading = this.#readings.get(flow.name)
       const last = given.at(-1)
+      this.#options.destinationLimits.putBack(flow, count - given.length)
       if (given.length < count) {
         this.#flows.remove(flow.name)
         this.#readings.delete(flow.name)

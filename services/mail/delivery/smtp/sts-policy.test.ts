@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { makeCertificate } from '../../../platform/security/self-signed-certificate.ts'
-import { type FetchedPolicy, fetchStsPolicy, type ResolveRecords } from './sts-policy.ts'
+import type { FetchedPolicy } from '../rules/mta-sts.ts'
+import { fetchStsPolicy, type ResolveRecords } from './sts-policy.ts'
 
 const NONE: FetchedPolicy = { id: false, mode: 'none' }
 const FILE = 'version: STSv1\nmode: enforce\nmx: mx.example.net\nmax_age: 60\n'
@@ -55,7 +57,7 @@ async function policyHost(
 test('a policy is downloaded from the policy host and expires at its age', async () => {
   const { options, paths } = await policyHost({ type: 'text/plain; charset=utf-8' })
   const found = await fetchStsPolicy(zone(), options)('example.net', undefined)
-  expect(found).toEqual({ id: '1', mode: 'enforce', mx: ['mx.example.net'], expires: NOW + 60_000 })
+  expect(found).toEqual({ id: '1', mode: 'enforce', mx: ['mx.example.net'], fetched: NOW, expires: NOW + 60_000 })
   expect(paths).toEqual(['mta-sts.example.net/.well-known/mta-sts.txt'])
 })
 
@@ -147,4 +149,34 @@ test.each([
   const resolve = zone({ 'A mta-sts.example.net': a, 'AAAA mta-sts.example.net': aaaa })
   expect(await fetchStsPolicy(resolve, { ...options, allowPrivate: false })('example.net', undefined)).toEqual(NONE)
   expect(paths).toEqual([])
+})
+
+describe('a policy with an unchanged id is downloaded again', () => {
+  const DAILY: FetchedPolicy = { ...KNOWN, fetched: NOW, expires: NOW + 7 * DAY_MS }
+
+  test('after a day', async () => {
+    const { options, paths, time } = await policyHost()
+    const fetch = fetchStsPolicy(zone(), options)
+    time.now += DAY_MS - 1
+    expect(await fetch('example.net', DAILY)).toBe(DAILY)
+    expect(paths).toEqual([])
+    time.now += 1
+    expect(await fetch('example.net', DAILY)).toMatchObject({ mx: ['mx.example.net'], fetched: time.now })
+  })
+
+  test('and stays in use until it expires while the policy host fails', async () => {
+    const { options, paths, time } = await policyHost({ status: 503 })
+    const fetch = fetchStsPolicy(zone(), options)
+    time.now += 7 * DAY_MS - 1
+    expect(await fetch('example.net', DAILY)).toBe(DAILY)
+    time.now += 1
+    expect(await fetch('example.net', DAILY)).toMatchObject({ mode: 'none' })
+    expect(paths).toHaveLength(2)
+  })
+
+  test('and mode none ends it', async () => {
+    const { options, time } = await policyHost({ body: 'version: STSv1\nmode: none\nmax_age: 86400\n' })
+    time.now += DAY_MS
+    expect(await fetchStsPolicy(zone(), options)('example.net', DAILY)).toMatchObject({ mode: 'none', mx: [] })
+  })
 })

@@ -7,24 +7,22 @@ import { domainToASCII } from 'node:url'
 import { Agent, request } from 'undici'
 import { HOUR_MS } from '../../../platform/durations.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
-import { parsePolicyFile, policyIdOf } from '../rules/mta-sts.ts'
-import type { StsPolicy } from '../rules/tls-requirement.ts'
+import {
+  currentPolicy,
+  type DownloadedPolicy,
+  type FetchedPolicy,
+  isDownloaded,
+  isValidAt,
+  parsePolicyFile,
+  policyIdOf,
+  refreshAt,
+} from '../rules/mta-sts.ts'
 
 /**
  * Finds a domain's policy. `known` is the previous one: it is used until it expires when its id is still in DNS, or when
  * DNS or the download fails. Never rejects; without a usable policy the mode is `none`.
  */
 export type FetchPolicy = (domain: string, known: FetchedPolicy | undefined) => Promise<FetchedPolicy>
-
-/** A policy and how long it may be used. */
-export interface FetchedPolicy {
-  /** The id in the TXT record; false without one. */
-  id: string | false
-  mode: StsPolicy['mode']
-  mx?: string[]
-  /** Milliseconds since 1970; a policy without it is looked up each time. */
-  expires?: number
-}
 
 /** Looks up DNS records like `resolve` of node:dns. */
 export type ResolveRecords = (name: string, type: string) => Promise<unknown>
@@ -47,13 +45,39 @@ const RETRY_MS = HOUR_MS
 const MAX_POLICY_BYTES = 64 * 1024
 const NO_POLICY: FetchedPolicy = { id: false, mode: 'none' }
 
+/** Policies that all workers share. */
+export interface StoredPolicies {
+  read(domain: string): Promise<DownloadedPolicy | undefined>
+  /** Keeps a policy unless a later download is stored. */
+  write(domain: string, policy: DownloadedPolicy): Promise<void>
+}
+
+/**
+ * Adds the policies of other workers: what one of them downloaded applies to all until it expires, also where this one
+ * does not reach the policy host. While the database is away the process uses what it knows.
+ */
+export function withStoredPolicies(
+  fetch: FetchPolicy,
+  stored: StoredPolicies,
+  { now, onError }: { now: () => number; onError: (error: unknown) => void },
+): FetchPolicy {
+  const ignore = (error: unknown) => void onError(error)
+  return async (domain, known) => {
+    const before = currentPolicy(known, (await stored.read(domain).catch(ignore)) ?? undefined, now())
+    const after = await fetch(domain, before)
+    if (isDownloaded(after) && after !== before) await stored.write(domain, after).catch(ignore)
+    return after
+  }
+}
+
 /** Makes a {@link FetchPolicy} that asks DNS through `resolve` and downloads over HTTPS. */
 export function fetchStsPolicy(resolve: ResolveRecords, options: StsOptions): FetchPolicy {
   return async (domain, known) => {
     const current = known && isValidAt(known, options.now()) ? known : undefined
     const name = domainToASCII(domain) || domain
     const id = await findId(resolve, name)
-    const found = id === undefined || id === current?.id ? undefined : await fetchNew(resolve, name, id, options)
+    const upToDate = id === current?.id && !(isDownloaded(current) && refreshAt(current) <= options.now())
+    const found = id === undefined || upToDate ? undefined : await fetchNew(resolve, name, id, options)
     // A known policy of mode none requires nothing, so the wait after a failed download may take its place.
     const replaced = found && (found.mx !== undefined || !current || current.mode === 'none')
     return replaced ? found : (current ?? NO_POLICY)
@@ -73,12 +97,8 @@ async function fetchNew(
   const file = await download(host, addresses, options).then(parsePolicyFile, () => undefined)
   const at = options.now()
   return file
-    ? { id, mode: file.mode, mx: file.mx, expires: at + file.maxAge * 1000 }
+    ? { id, mode: file.mode, mx: file.mx, fetched: at, expires: at + file.maxAge * 1000 }
     : { id, mode: 'none', expires: at + RETRY_MS }
-}
-
-function isValidAt({ expires }: FetchedPolicy, at: number): boolean {
-  return expires !== undefined && expires > at
 }
 
 async function lookup(resolve: ResolveRecords, name: string, type: string): Promise<unknown[]> {

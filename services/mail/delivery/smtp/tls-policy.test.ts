@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { FetchedPolicy } from '../rules/mta-sts.ts'
 import { CLEAR_TEXT_MS } from '../rules/tls-requirement.ts'
-import type { FetchedPolicy } from './sts-policy.ts'
+
 import { createTlsPolicy } from './tls-policy.ts'
 
 const ENFORCED: FetchedPolicy = { id: '1', mode: 'enforce', mx: ['mx.example.net'] }

@@ -1,6 +1,7 @@
 /** Remembers what is known of a receiver's TLS: MTA-STS policies by domain, and hosts whose TLS is broken. */
+import type { FetchedPolicy } from '../rules/mta-sts.ts'
 import { CLEAR_TEXT_MS, type StsPolicy, type TlsMode, tlsModeOf } from '../rules/tls-requirement.ts'
-import type { FetchedPolicy, FetchPolicy } from './sts-policy.ts'
+import type { FetchPolicy } from './sts-policy.ts'
 
 /** TLS knowledge of one process. */
 export interface TlsPolicy {
