@@ -1,7 +1,7 @@
 /** The admin pages in a real browser, in both languages. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { leaseQuota } from '../../services/mail/submission/store/quota-leases.ts'
+import { leaseQuota } from '../../services/mail/limits/store/quota-leases.ts'
 import { DAY_MS } from '../../services/platform/durations.ts'
 import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { type DnsServer, startDnsServer } from '../support/dns/authoritative-servers.ts'

@@ -38,6 +38,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     ['/messages', labels.messages.none],
     ['/smtp', labels.access.noLogins],
     ['/tokens', labels.access.noTokens],
+    ['/suppressions', labels.suppressions.none],
     ['/dns-accounts', labels.dns.noAccounts],
     ['/inbox', labels.messages.inboxOff],
   ])('%s shows that it is empty and the next step', async (path, title) => {

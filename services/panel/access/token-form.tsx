@@ -21,7 +21,13 @@ const SCOPES: readonly Scope[] = [
   'smtp:write',
   'tokens:read',
   'tokens:write',
+  'suppressions:read',
+  'suppressions:write',
+  'templates:read',
+  'templates:write',
   'audit:read',
+  'webhooks:read',
+  'webhooks:write',
 ]
 const LIFETIMES = ['never', '30', '90', '365'] as const
 type Lifetime = (typeof LIFETIMES)[number]

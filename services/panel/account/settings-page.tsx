@@ -12,6 +12,9 @@ import { PasswordInput } from '../ui/forms/password-input.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { browserTimeZone } from '../ui/values/time-zone.ts'
+import { EmailForm } from './email-form.tsx'
+import { SecondFactor } from './second-factor.tsx'
+import { Sessions } from './sessions.tsx'
 
 /** `supportedValuesOf` does not contain UTC. */
 const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(timeZone => timeZone !== 'UTC')]
@@ -26,6 +29,15 @@ export function SettingsPage() {
       </Card>
       <Card title={t('account.changePassword')}>
         <PasswordForm />
+      </Card>
+      <Card title={t('security.email')}>
+        <EmailForm />
+      </Card>
+      <Card title={t('security.factor')}>
+        <SecondFactor />
+      </Card>
+      <Card title={t('security.sessions')}>
+        <Sessions />
       </Card>
     </Page>
   )

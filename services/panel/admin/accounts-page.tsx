@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
+import { UserLimits } from '../limits/user-limits.tsx'
 import { useAccount } from '../session/session.ts'
 import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
@@ -19,6 +20,7 @@ import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
 import { Time } from '../ui/values/time.tsx'
+import { Invitations } from './invitations.tsx'
 
 type User = Output<'listUsersOperation'>['data'][number]
 
@@ -29,15 +31,21 @@ export function AccountsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [secret, show] = useSecretOnce(t('operator.password'))
+  const query = useRead('listUsersOperation', { query: search })
   return (
     <ListPage
       title={t('operator.usersTitle')}
       lead={t('operator.usersLead')}
-      query={useRead('listUsersOperation', { query: search })}
+      query={query}
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}
       add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={show} /> }}
-      below={secret}
+      below={
+        <>
+          {secret}
+          {query.isSuccess ? <Invitations /> : null}
+        </>
+      }
     >
       {users => <Users users={users} show={show} />}
     </ListPage>
@@ -78,10 +86,12 @@ function Users({ users, show }: { users: readonly User[]; show: ShowSecrets }) {
 function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
   const { t } = useTranslation()
   const me = useAccount()
-  const [asking, setAsking] = useState<'limit' | 'suspend' | 'reset'>()
+  const [asking, setAsking] = useState<'limit' | 'limits' | 'suspend' | 'reset' | 'sessions' | 'factor'>()
   const suspend = useWrite('suspendUserOperation', ['listUsersOperation'])
   const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
   const reset = useWrite('resetPasswordOperation')
+  const endSessions = useWrite('endUserSessions')
+  const removeFactor = useWrite('removeUserSecondFactor')
   const params = { id: user.id }
   const notifyUnsuspended = useNotifyCallbacks(t('operator.unsuspended'))
   const resetPassword = async () => {
@@ -96,9 +106,12 @@ function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
           {t('operator.domainsOf')}
         </Menu.Item>
         <Menu.Item onClick={() => setAsking('limit')}>{t('operator.dailyLimit')}</Menu.Item>
+        <Menu.Item onClick={() => setAsking('limits')}>{t('limits.ofUser')}</Menu.Item>
         {user.id === me.id ? null : (
           <>
             <Menu.Item onClick={() => setAsking('reset')}>{t('operator.resetPassword')}</Menu.Item>
+            <Menu.Item onClick={() => setAsking('sessions')}>{t('security.endAll')}</Menu.Item>
+            <Menu.Item onClick={() => setAsking('factor')}>{t('security.removeFactor')}</Menu.Item>
             {user.status === 'active' ? (
               <Menu.Item color="stamp" onClick={() => setAsking('suspend')}>
                 {t('operator.suspend')}
@@ -113,6 +126,9 @@ function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
       </RowMenu>
       <Dialog opened={asking === 'limit'} close={done} title={t('operator.dailyLimitOf', { name: user.username })}>
         {() => <DailyLimitForm user={user} close={done} />}
+      </Dialog>
+      <Dialog opened={asking === 'limits'} close={done} title={t('limits.ofUserTitle', { name: user.username })}>
+        {() => <UserLimits user={user.id} />}
       </Dialog>
       <ConfirmDialog
         opened={asking === 'suspend'}
@@ -132,6 +148,24 @@ function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
         run={resetPassword}
       >
         {t('operator.resetText')}
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asking === 'sessions'}
+        close={done}
+        title={t('security.endAllTitle', { name: user.username })}
+        action={t('security.endAll')}
+        run={() => endSessions.mutateAsync({ params })}
+      >
+        {t('security.endAllText')}
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asking === 'factor'}
+        close={done}
+        title={t('security.removeFactorTitle', { name: user.username })}
+        action={t('security.removeFactor')}
+        run={() => removeFactor.mutateAsync({ params })}
+      >
+        {t('security.removeFactorText')}
       </ConfirmDialog>
     </>
   )

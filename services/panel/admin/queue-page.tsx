@@ -4,6 +4,7 @@ import { IconMailCheck } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { QueueControl } from '../queue/queue-control.tsx'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
 import { notifyError, notifySuccess } from '../ui/feedback/notifications.ts'
 import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
@@ -22,6 +23,7 @@ export function QueuePage() {
   const query = useRead('getQueues', {}, { poll: 10_000 })
   return (
     <Page title={t('operator.queuesTitle')} lead={t('operator.queuesLead')}>
+      {query.isSuccess ? <QueueControl admin /> : null}
       <Loaded query={query}>{queues => <Content queues={queues} />}</Loaded>
     </Page>
   )

@@ -22,6 +22,8 @@ export class ApiProblem extends Error {
   readonly requestId: string | undefined
   /** Seconds to wait, from Retry-After. */
   readonly retryAfter: number | undefined
+  /** What the second step of a login presents, with code `second_factor_required`. */
+  readonly challenge: string | undefined
   constructor(init: {
     code: string
     status: number
@@ -31,6 +33,7 @@ export class ApiProblem extends Error {
     fieldErrors?: readonly FieldError[]
     requestId?: string | undefined
     retryAfter?: number | undefined
+    challenge?: string | undefined
   }) {
     super(init.detail)
     this.name = 'ApiProblem'
@@ -41,6 +44,7 @@ export class ApiProblem extends Error {
     this.fieldErrors = init.fieldErrors ?? []
     this.requestId = init.requestId
     this.retryAfter = init.retryAfter
+    this.challenge = init.challenge
   }
 }
 
@@ -64,6 +68,7 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
       : envelopeFieldErrors(fields.data),
     requestId: textOf(fields.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfter: retryAfter > 0 ? retryAfter : undefined,
+    challenge: textOf(fields.challenge),
   })
 }
 

@@ -15,6 +15,7 @@ const session = (
     object: 'user',
     id: 'usr_1',
     username: 'ann',
+    email: null,
     role,
     status: 'active',
     lang: 'en',

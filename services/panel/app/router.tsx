@@ -9,8 +9,11 @@ import {
 } from '@tanstack/react-router'
 import { resourceSearch } from '../admin/resource-search.ts'
 import { ApiProblem } from '../api/problem.ts'
+import { reportsSearch } from '../mail/domains/reports/reports-search.ts'
 import { messageSearch } from '../mail/messages/message-search.ts'
 import { messageTab } from '../mail/messages/message-tabs.ts'
+import { suppressionSearch } from '../mail/suppressions/suppression-search.ts'
+import { webhookSearch } from '../mail/webhooks/webhook-search.ts'
 import { sessionQuery, signInSearch } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { isFormOpen, setSessionExpired } from '../state/session-expiry.ts'
@@ -29,6 +32,30 @@ const signIn = createRoute({
   validateSearch: signInSearch,
   component: SignInPage,
 })
+
+/** Pages for visitors without a session, beside the sign-in page. */
+const openPages = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/forgot-password',
+    component: lazyRouteComponent(() => import('../session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/reset-password',
+    component: lazyRouteComponent(() => import('../session/reset-password-page.tsx'), 'ResetPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/accept-invitation',
+    component: lazyRouteComponent(() => import('../session/accept-invitation-page.tsx'), 'AcceptInvitationPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/confirm-email',
+    component: lazyRouteComponent(() => import('../session/confirm-email-page.tsx'), 'ConfirmEmailPage'),
+  }),
+] as const
 
 /** True when the session expired while the panel was open; the sign-in page then says so. */
 let wasSignedIn = false
@@ -74,6 +101,12 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
+    path: '/suppressions',
+    validateSearch: suppressionSearch,
+    component: lazyRouteComponent(() => import('../mail/suppressions/suppressions-page.tsx'), 'SuppressionsPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
     path: '/inbox',
     validateSearch: (raw: Record<string, unknown>) => stringParams(raw, ['after', 'open']),
     component: lazyRouteComponent(() => import('../mail/messages/captured-mail-page.tsx'), 'CapturedMailPage'),
@@ -82,6 +115,17 @@ const pages = [
     getParentRoute: shellRoute,
     path: '/send',
     component: lazyRouteComponent(() => import('../mail/send/send-page.tsx'), 'SendPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/templates',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../mail/templates/templates-page.tsx'), 'TemplatesPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/templates/$id',
+    component: lazyRouteComponent(() => import('../mail/templates/template-page.tsx'), 'TemplatePage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
@@ -101,6 +145,12 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
+    path: '/domains/$id/reports',
+    validateSearch: reportsSearch,
+    component: lazyRouteComponent(() => import('../mail/domains/reports/domain-reports-page.tsx'), 'DomainReportsPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
     path: '/smtp',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../access/smtp-page.tsx'), 'SmtpPage'),
@@ -113,8 +163,25 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
+    path: '/webhooks',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../mail/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/webhooks/$id',
+    validateSearch: webhookSearch,
+    component: lazyRouteComponent(() => import('../mail/webhooks/webhook-page.tsx'), 'WebhookPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
     path: '/dns-accounts',
     component: lazyRouteComponent(() => import('../dns/dns-accounts-page.tsx'), 'DnsAccountsPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/limits',
+    component: lazyRouteComponent(() => import('../limits/limits-page.tsx'), 'LimitsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
@@ -227,7 +294,7 @@ const pages = [
 ] as const
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, shell.addChildren(pages)]),
+  routeTree: root.addChildren([signIn, ...openPages, shell.addChildren(pages)]),
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultNotFoundComponent: NotFound,

@@ -12,6 +12,7 @@ import { Card } from '../ui/layout/page.tsx'
 type Domain = Output<'getDomainOperation'>
 
 const POLICIES = ['none', 'quarantine', 'reject'] as const
+const RETURN_PATHS = ['own', 'shared', 'off'] as const
 
 /** The form is reset when the stored settings change elsewhere. */
 export function DnsSettings({ domain }: { domain: Domain }) {
@@ -26,9 +27,18 @@ export function DnsSettings({ domain }: { domain: Domain }) {
 function SettingsForm({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const save = useWrite('patchDomainOperation', ['getDomainOperation'])
-  const { dmarc, spf, address, dkim_rotation_days } = domain.dns
-  const start = { policy: dmarc.policy, rua: dmarc.rua.join('\n'), spf: spf.join('\n'), address, dkim_rotation_days }
+  const { dmarc, spf, address, dkim_rotation_days, return_path } = domain.dns
+  const start = {
+    policy: dmarc.policy,
+    rua: dmarc.rua.join('\n'),
+    spf: spf.join('\n'),
+    address,
+    dkim_rotation_days,
+    return_path,
+  }
   const fields = useFields(start, save.error)
+  // An installation without BOUNCE_DOMAIN has no return paths.
+  const hasReturnPath = return_path !== 'own' || domain.records.some(({ purpose }) => purpose === 'return_path')
   const submit = () => {
     const { policy, rua, spf: senders, ...others } = fields.values
     const dns = { ...others, dmarc: { policy, rua: splitList(rua) }, spf: splitList(senders) }
@@ -73,6 +83,16 @@ function SettingsForm({ domain }: { domain: Domain }) {
           allowDecimal={false}
           {...fields.count('dkim_rotation_days')}
         />
+        {hasReturnPath ? (
+          <Select
+            label={t('dns.returnPath')}
+            description={t(`dns.returnPathHint.${fields.values.return_path}`)}
+            data={RETURN_PATHS.map(value => ({ value, label: t(`dns.returnPaths.${value}`) }))}
+            allowDeselect={false}
+            {...fields.value('return_path')}
+            onChange={value => fields.change({ return_path: RETURN_PATHS.find(known => known === value) ?? 'own' })}
+          />
+        ) : null}
       </SimpleGrid>
       <Switch label={t('dns.address')} description={t('dns.addressHint')} {...fields.flag('address')} />
     </SubmitForm>

@@ -1,7 +1,6 @@
-import { Group, Stack, Text, Title } from '@mantine/core'
-import { useDocumentTitle } from '@mantine/hooks'
+import { Anchor, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -9,10 +8,9 @@ import { changeLanguage } from '../i18n/index.ts'
 import { adoptTimeZone, type Language } from '../state/preferences.ts'
 import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
-import { ColorSchemeButton, LanguageMenu } from '../ui/layout/appearance-controls.tsx'
-import { Logo } from '../ui/layout/logo.tsx'
 import { languageOf, sessionQuery, useSaveLanguage } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
+import { WelcomeFrame } from './welcome-frame.tsx'
 
 const route = getRouteApi('/sign-in')
 
@@ -21,35 +19,23 @@ export function SignInPage() {
   const { ended } = route.useSearch()
   const [language, setLanguage] = useState<Language>()
   const signedIn = useSignedIn(language)
-  useDocumentTitle(`${t('account.signIn')} · Postwright`)
   return (
-    <main className="pw-welcome">
-      <div className="pw-card pw-sign-in">
-        <Stack gap="lg">
-          <Group justify="space-between">
-            <Logo />
-            <Group gap={2}>
-              <LanguageMenu onChange={setLanguage} />
-              <ColorSchemeButton />
-            </Group>
-          </Group>
-          <div>
-            <Title order={1} fz={24}>
-              {t('account.welcome')}
-            </Title>
-            <Text c="dimmed" fz="sm" mt={4}>
-              {t('account.welcomeLead')}
-            </Text>
-          </div>
-          {ended ? (
-            <div role="status">
-              <Note tone="info">{t('account.sessionEnded')}</Note>
-            </div>
-          ) : null}
-          <SignInForm done={signedIn} />
-        </Stack>
-      </div>
-    </main>
+    <WelcomeFrame
+      name={t('account.signIn')}
+      title={t('account.welcome')}
+      lead={t('account.welcomeLead')}
+      onLanguage={setLanguage}
+    >
+      {ended ? (
+        <div role="status">
+          <Note tone="info">{t('account.sessionEnded')}</Note>
+        </div>
+      ) : null}
+      <SignInForm done={signedIn} />
+      <Text fz="sm">
+        <Anchor renderRoot={props => <Link {...props} to="/forgot-password" />}>{t('security.forgot')}</Anchor>
+      </Text>
+    </WelcomeFrame>
   )
 }
 

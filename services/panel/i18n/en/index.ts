@@ -1,16 +1,43 @@
 /** English catalogue, one file for each area. */
 import access from './access.json' with { type: 'json' }
 import account from './account.json' with { type: 'json' }
+import authentication from './authentication.json' with { type: 'json' }
 import common from './common.json' with { type: 'json' }
 import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
+import limits from './limits.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
 import operator from './operator.json' with { type: 'json' }
 import problems from './problems.json' with { type: 'json' }
+import queue from './queue.json' with { type: 'json' }
+import reports from './reports.json' with { type: 'json' }
+import security from './security.json' with { type: 'json' }
 import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
+import suppressions from './suppressions.json' with { type: 'json' }
+import templates from './templates.json' with { type: 'json' }
+import webhooks from './webhooks.json' with { type: 'json' }
 
-export const catalogue = { ...common, access, account, dns, domains, messages, operator, problems, start, subs }
+export const catalogue = {
+  ...common,
+  access,
+  account,
+  authentication,
+  dns,
+  domains,
+  limits,
+  messages,
+  operator,
+  problems,
+  queue,
+  reports,
+  security,
+  start,
+  subs,
+  suppressions,
+  templates,
+  webhooks,
+}
 
 /** Keys that every language must provide. */
 export type Catalogue = typeof catalogue

@@ -1,6 +1,6 @@
 /** Page of a domain: status, DNS records, DKIM keys, removal. Polls while the domain is pending. */
 import { Button, Group } from '@mantine/core'
-import { IconArrowLeft } from '@tabler/icons-react'
+import { IconArrowLeft, IconReportAnalytics } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -16,6 +16,7 @@ import { ResourceConditions } from '../../kubernetes/resource-conditions.tsx'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
+import { AuthenticationRefusals } from './authentication-refusals.tsx'
 import { DkimKeys } from './dkim-keys.tsx'
 import { DomainStatus } from './domain-status.tsx'
 
@@ -38,6 +39,9 @@ export function DomainPage() {
           </Link>
           {query.data ? <DomainStatus domain={query.data} /> : null}
           <ManagedBy resource={query.data?.managed_by} />
+          <Link to="/domains/$id/reports" params={{ id }} className="pw-link">
+            <IconReportAnalytics size={14} className="pw-inline-icon" /> {t('reports.link')}
+          </Link>
         </Group>
       }
       actions={query.data && !query.data.managed_by ? <DeleteDomain domain={query.data} /> : null}
@@ -56,6 +60,7 @@ function Content({ domain }: { domain: Domain }) {
           <ResourceConditions state={domain.resource} />
         </Card>
       ) : null}
+      <AuthenticationRefusals domain={domain} />
       <DnsCheck domain={domain} />
       {domain.managed_by ? null : <DnsOneClick domain={domain} />}
       <DnsRecords domain={domain} />

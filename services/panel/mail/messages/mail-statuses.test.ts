@@ -18,7 +18,7 @@ test.each([
 
 test('each status can be filtered for and is translated', () => {
   expect(MAIL_STATUSES.filter(status => en.messages.status[status] === undefined)).toEqual([])
-  expect(MAIL_STATUSES).toHaveLength(7)
+  expect(MAIL_STATUSES).toHaveLength(9)
 })
 
 test.each(['exploded', '', 'constructor', 'toString'])('an unknown status is quiet: %j', status => {

@@ -13,7 +13,9 @@ export const MAIL_STATUSES = [
   'delivered',
   'bounced',
   'failed',
+  'suppressed',
   'canceled',
+  'complained',
 ] as const satisfies readonly MailStatus[]
 
 const TONES: Record<MailStatus, Tone> = {
@@ -23,7 +25,9 @@ const TONES: Record<MailStatus, Tone> = {
   delivered: 'ok',
   bounced: 'bad',
   failed: 'bad',
+  suppressed: 'quiet',
   canceled: 'quiet',
+  complained: 'bad',
 }
 
 /** Unknown statuses of a newer service are `quiet`. */

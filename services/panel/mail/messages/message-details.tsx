@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { Card } from '../../ui/layout/page.tsx'
@@ -5,6 +6,15 @@ import { Copyable } from '../../ui/values/copy-button.tsx'
 import { DescriptionList } from '../../ui/values/description-list.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Time } from '../../ui/values/time.tsx'
+
+function TemplateLink({ template: { id, version } }: { template: NonNullable<Output<'getEmail'>['template']> }) {
+  const { t } = useTranslation()
+  return (
+    <Link to="/templates/$id" params={{ id }} className="pw-link">
+      {id} ({t('templates.published', { version })})
+    </Link>
+  )
+}
 
 export function MessageDetails({ message }: { message: Output<'getEmail'> }) {
   const { t } = useTranslation()
@@ -27,6 +37,7 @@ export function MessageDetails({ message }: { message: Output<'getEmail'> }) {
           [t('messages.final'), message.final_at ? <Time key="f" at={message.final_at} short /> : null],
           [t('messages.tags'), message.tags.map(tag => `${tag.name}=${tag.value}`).join(', ')],
           [t('messages.metadata'), metadata.join(', ')],
+          [t('messages.template'), message.template ? <TemplateLink key="p" template={message.template} /> : null],
           [t('messages.testMode'), message.test ? t('ui.yes') : null],
         ]}
       />

@@ -8,7 +8,7 @@ import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { Card } from '../../ui/layout/page.tsx'
-import { sentenceText } from '../../ui/values/service-sentence.tsx'
+import { ServiceSentence, sentenceText } from '../../ui/values/service-sentence.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import { MailStatusBadge } from './mail-status-badge.tsx'
 import { isInProgress, toneOf } from './mail-statuses.ts'
@@ -43,7 +43,9 @@ function RecipientCard(props: { message: Message; recipient: Message['recipients
     <Card title={recipient.email} aside={<MailStatusBadge status={recipient.status} />}>
       <Text c="dimmed" fz="sm" mb="md" component="div">
         {t(`messages.kind.${recipient.type}`)}
-        {waiting?.next_attempt_at ? (
+        {waiting?.held ? (
+          <span>{t('queue.heldBy', { by: waiting.held.by, reason: waiting.held.reason })}</span>
+        ) : waiting?.next_attempt_at ? (
           <>
             {' · '}
             {t('messages.nextAttempt')} <Time at={waiting.next_attempt_at} />
@@ -90,7 +92,7 @@ function AttemptTitle({ attempt }: { attempt: Attempt }) {
   const { t } = useTranslation()
   return (
     <Group gap="xs">
-      <span>{t('messages.attempt', { number: attempt.attempt })}</span>
+      <span>{attempt.attempt === 0 ? t('messages.report') : t('messages.attempt', { number: attempt.attempt })}</span>
       <MailStatusBadge status={attempt.outcome} />
       {attempt.ambiguous ? <StatusBadge tone="warn">{t('messages.ambiguous')}</StatusBadge> : null}
     </Group>
@@ -102,7 +104,8 @@ function AttemptBody({ attempt }: { attempt: Attempt }) {
   return (
     <Stack gap={6} mt={4}>
       <Text fz="sm" c="dimmed" component="div">
-        <Time at={attempt.at} /> · {t('messages.took', { ms: Math.round(attempt.duration_ms) })}
+        <Time at={attempt.at} />
+        {attempt.attempt === 0 ? '' : ` · ${t('messages.took', { ms: Math.round(attempt.duration_ms) })}`}
         {attempt.mx_host ? ` · ${attempt.mx_host}` : ''}
         {attempt.ip ? ` [${attempt.ip}]` : ''}
         {attempt.tls ? ` · ${attempt.tls.version}` : ''}
@@ -111,6 +114,11 @@ function AttemptBody({ attempt }: { attempt: Attempt }) {
       <Text fz="sm" className="pw-mono">
         {replyOf(attempt)}
       </Text>
+      {attempt.advice ? (
+        <div className="pw-advice">
+          <ServiceSentence text={attempt.advice} code={attempt.advice_code} params={attempt.advice_params ?? {}} />
+        </div>
+      ) : null}
       {attempt.conversation ? (
         <details className="pw-details">
           <summary>{t('messages.conversation')}</summary>

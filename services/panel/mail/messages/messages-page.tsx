@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
+import { QueueControl } from '../../queue/queue-control.tsx'
 import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
 import { CursorPager } from '../../ui/layout/cursor-pager.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
@@ -42,6 +43,7 @@ export function MessagesPage() {
         </>
       }
     >
+      <QueueControl />
       <MessageFilters search={search} go={go} />
       <Card flush>
         <Loaded query={query}>

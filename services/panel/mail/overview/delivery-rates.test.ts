@@ -2,17 +2,22 @@ import { expect, test } from 'vitest'
 import { bounceTone, ratesOf } from './delivery-rates.ts'
 
 test.each([
-  ['no final status yet', { recipients: 9, delivered: 0, bounced: 0, failed: 0 }, undefined],
-  ['all arrived', { recipients: 9, delivered: 9, bounced: 0, failed: 0 }, { delivered: 1, bounced: 0 }],
+  ['no final status yet', { recipients: 9, delivered: 0, bounced: 0, failed: 0, complained: 0 }, undefined],
+  ['all arrived', { recipients: 9, delivered: 9, bounced: 0, failed: 0, complained: 0 }, { delivered: 1, bounced: 0 }],
   [
     'waiting recipients do not count',
-    { recipients: 9, delivered: 3, bounced: 1, failed: 0 },
+    { recipients: 9, delivered: 3, bounced: 1, failed: 0, complained: 0 },
     { delivered: 0.75, bounced: 0.25 },
   ],
   [
     'failed counts as bounced',
-    { recipients: 4, delivered: 2, bounced: 1, failed: 1 },
+    { recipients: 4, delivered: 2, bounced: 1, failed: 1, complained: 0 },
     { delivered: 0.5, bounced: 0.5 },
+  ],
+  [
+    'who complains got the message',
+    { recipients: 4, delivered: 2, bounced: 1, failed: 0, complained: 1 },
+    { delivered: 0.75, bounced: 0.25 },
   ],
 ])('%s', (_, counts, rates) => {
   expect(ratesOf(counts)).toEqual(rates)

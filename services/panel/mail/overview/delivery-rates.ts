@@ -6,6 +6,7 @@ export interface Counts {
   delivered: number
   bounced: number
   failed: number
+  complained: number
 }
 
 /** Above `warn` receivers begin to slow a sender down, above `bad` they block it (the review limits of large relays). */
@@ -13,9 +14,11 @@ export const BOUNCE_LIMITS = { warn: 0.02, bad: 0.05 } as const
 
 /** Shares of the recipients with a final status; undefined if there are none. */
 export function ratesOf(counts: Counts): { delivered: number; bounced: number } | undefined {
-  const known = counts.delivered + counts.bounced + counts.failed
+  // Who complained got the message.
+  const delivered = counts.delivered + counts.complained
+  const known = delivered + counts.bounced + counts.failed
   if (known === 0) return undefined
-  return { delivered: counts.delivered / known, bounced: (counts.bounced + counts.failed) / known }
+  return { delivered: delivered / known, bounced: (counts.bounced + counts.failed) / known }
 }
 
 export function bounceTone(rate: number): 'ok' | 'warn' | 'bad' {

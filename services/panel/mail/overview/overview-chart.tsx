@@ -12,6 +12,7 @@ export function OverviewChart({ days }: { days: readonly Day[] }) {
     { key: 'waiting', name: t('overview.series.waiting'), colour: 'var(--pw-chart-wait)' },
     { key: 'bounced', name: t('overview.series.bounced'), colour: 'var(--pw-chart-bad)' },
     { key: 'failed', name: t('overview.series.failed'), colour: 'var(--pw-chart-worse)' },
+    { key: 'complained', name: t('overview.series.complained'), colour: 'var(--pw-chart-complained)' },
   ]
   return <StackedBars name={t('overview.byDay')} days={days} series={series} />
 }

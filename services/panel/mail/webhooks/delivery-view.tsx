@@ -1,0 +1,82 @@
+/** What was sent to a webhook and answered, attempt by attempt. */
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../../api/hooks.ts'
+import { notifyError } from '../../ui/feedback/notifications.ts'
+import { CodeBlock } from '../../ui/values/code-block.tsx'
+import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
+import { Time } from '../../ui/values/time.tsx'
+import type { DeliveryDetail } from './webhook-types.ts'
+
+export function DeliveryView(props: {
+  delivery: DeliveryDetail
+  canReplay: boolean
+  replaced: (delivery: DeliveryDetail) => void
+}) {
+  const { t } = useTranslation()
+  const { delivery, canReplay, replaced } = props
+  const replay = useWrite('replayWebhookDeliveryOperation', ['listWebhookDeliveriesOperation'])
+  const params = { id: delivery.webhook_id, delivery: delivery.id }
+  const run = () => replay.mutate({ params }, { onSuccess: replaced, onError: error => notifyError(error, t) })
+  return (
+    <Stack gap="md">
+      {canReplay && delivery.state !== 'waiting' && delivery.type !== 'webhook.test' ? (
+        <Group justify="flex-end">
+          <Button variant="default" loading={replay.isPending} onClick={run}>
+            {t('webhooks.replay')}
+          </Button>
+        </Group>
+      ) : null}
+      <Title order={3} fz="sm">
+        {t('webhooks.request')}
+      </Title>
+      <CodeBlock text={pretty(delivery.request_body)} what={t('webhooks.request')} />
+      {delivery.log.toReversed().map(attempt => (
+        <Attempt key={attempt.at} attempt={attempt} />
+      ))}
+    </Stack>
+  )
+}
+
+function Attempt({ attempt }: { attempt: DeliveryDetail['log'][number] }) {
+  const { t } = useTranslation()
+  const { at, duration_ms, request_headers, result, result_code, result_params, answer } = attempt
+  return (
+    <section>
+      <Title order={3} fz="sm" mb={4}>
+        {t('webhooks.attempt')} <Time at={at} /> · {t('webhooks.duration', { ms: duration_ms })}
+      </Title>
+      <Stack gap="xs">
+        {result === null ? null : (
+          <Text fz="sm">
+            {t('webhooks.result')}: {answer ? `${answer.status} ` : ''}
+            {result_code ? <ServiceSentence text={result} code={result_code} params={result_params} /> : null}
+          </Text>
+        )}
+        <CodeBlock text={lines(request_headers)} what={t('webhooks.request')} />
+        {answer ? (
+          <>
+            <CodeBlock text={`${lines(answer.headers)}\n\n${answer.body}`} what={t('webhooks.answer')} />
+            {answer.truncated ? (
+              <Text fz="xs" c="dimmed">
+                {t('webhooks.truncated')}
+              </Text>
+            ) : null}
+          </>
+        ) : (
+          <Text fz="sm" c="dimmed">
+            {t('webhooks.noAnswer')}
+          </Text>
+        )}
+      </Stack>
+    </section>
+  )
+}
+
+function lines(headers: readonly { name: string; value: string }[]): string {
+  return headers.map(({ name, value }) => `${name}: ${value}`).join('\n')
+}
+
+function pretty(body: string): string {
+  return JSON.stringify(JSON.parse(body), null, 2)
+}

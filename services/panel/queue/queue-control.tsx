@@ -1,0 +1,174 @@
+/** Holds and actions on waiting mail: of the own account, or of all for admins. */
+import { Button, Group, Select, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
+import { StatusBadge } from '../ui/feedback/status-badge.tsx'
+import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
+import { useFields } from '../ui/forms/use-fields.ts'
+import { Card } from '../ui/layout/page.tsx'
+import { type Column, DataTable } from '../ui/layout/table.tsx'
+import { useFormat } from '../ui/values/number-format.ts'
+import { Time } from '../ui/values/time.tsx'
+
+type Hold = Output<'listHoldsOperation'>['data'][number]
+type Action = Output<'listActionsOperation'>['data'][number]
+type Scope = Hold['scope']
+type Asking = 'hold' | 'retry' | 'cancel'
+
+const POLL_MS = 5_000
+const OWNER = {
+  holds: 'listHoldsOperation',
+  actions: 'listActionsOperation',
+  hold: 'createHoldOperation',
+  release: 'releaseHoldOperation',
+  act: 'createActionOperation',
+} as const
+const ADMIN = {
+  holds: 'listAllHoldsOperation',
+  actions: 'listAllActionsOperation',
+  hold: 'createAnyHoldOperation',
+  release: 'releaseAnyHoldOperation',
+  act: 'createAnyActionOperation',
+} as const
+
+/** Both tables and the buttons above them. `admin`: for the mail of all accounts. */
+export function QueueControl({ admin = false }: { admin?: boolean }) {
+  const { t } = useTranslation()
+  const operations = admin ? ADMIN : OWNER
+  const holds = useRead(operations.holds, {}, { poll: POLL_MS })
+  const actions = useRead(operations.actions, {}, { poll: POLL_MS })
+  const [asking, setAsking] = useState<Asking>()
+  const close = () => setAsking(undefined)
+  return (
+    <>
+      <Group gap="xs">
+        {(['hold', 'retry', 'cancel'] as const).map(name => (
+          <Button key={name} variant="default" onClick={() => setAsking(name)}>
+            {t(`queue.ask.${name}`)}
+          </Button>
+        ))}
+      </Group>
+      {holds.data && holds.data.data.length > 0 ? <Holds holds={holds.data.data} admin={admin} /> : null}
+      {actions.data && actions.data.data.length > 0 ? <Actions actions={actions.data.data} /> : null}
+      <Dialog opened={asking !== undefined} close={close} title={asking ? t(`queue.ask.${asking}`) : ''}>
+        {() => (asking ? <AskForm asking={asking} admin={admin} close={close} /> : null)}
+      </Dialog>
+    </>
+  )
+}
+
+function Holds({ holds, admin }: { holds: readonly Hold[]; admin: boolean }) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const columns: Column<Hold>[] = [
+    { label: t('queue.mailOf'), cell: ({ scope, name }) => `${t(`queue.scopes.${scope}`)}: ${name}` },
+    { label: t('queue.reason'), cell: ({ reason }) => reason },
+    { label: t('queue.by'), cell: ({ by }) => by.name },
+    { label: t('queue.since'), cell: ({ created_at: at }) => <Time at={at} /> },
+    { label: t('queue.until'), cell: ({ until }) => (until ? <Time at={until} /> : t('queue.untilReleased')) },
+    {
+      label: t('messages.state'),
+      cell: ({ state }) => (
+        <StatusBadge tone={state === 'active' ? 'warn' : 'quiet'}>{t(`queue.states.${state}`)}</StatusBadge>
+      ),
+    },
+    { label: t('queue.held'), end: true, cell: ({ held }) => number(held) },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: hold =>
+        hold.state === 'active' && (admin || !hold.by.admin) ? <Release hold={hold} admin={admin} /> : null,
+    },
+  ]
+  return (
+    <Card title={t('queue.holds')} flush>
+      <DataTable name={t('queue.holds')} columns={columns} rows={holds} rowKey={hold => hold.id} />
+    </Card>
+  )
+}
+
+function Release({ hold, admin }: { hold: Hold; admin: boolean }) {
+  const { t } = useTranslation()
+  const operations = admin ? ADMIN : OWNER
+  const release = useWrite(operations.release, [operations.holds])
+  const notify = useNotifyCallbacks(t('queue.released'))
+  return (
+    <Button
+      variant="subtle"
+      size="compact-sm"
+      loading={release.isPending}
+      onClick={() => release.mutate({ params: { id: hold.id } }, notify)}
+      aria-label={`${t('queue.release')}: ${hold.name}`}
+    >
+      {t('queue.release')}
+    </Button>
+  )
+}
+
+function Actions({ actions }: { actions: readonly Action[] }) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const columns: Column<Action>[] = [
+    { label: t('queue.action'), cell: ({ action }) => t(`queue.ask.${action}`) },
+    { label: t('queue.mailOf'), cell: ({ scope, name }) => `${t(`queue.scopes.${scope}`)}: ${name}` },
+    { label: t('queue.by'), cell: ({ by }) => by.name },
+    { label: t('queue.since'), cell: ({ created_at: at }) => <Time at={at} /> },
+    { label: t('queue.scanned'), end: true, cell: ({ scanned }) => number(scanned) },
+    { label: t('queue.done'), end: true, cell: ({ done }) => number(done) },
+    {
+      label: t('messages.state'),
+      cell: ({ finished_at: at }) => (
+        <StatusBadge tone={at ? 'ok' : 'info'}>{t(at ? 'queue.finished' : 'queue.running')}</StatusBadge>
+      ),
+    },
+  ]
+  return (
+    <Card title={t('queue.actions')} flush>
+      <DataTable name={t('queue.actions')} columns={columns} rows={actions} rowKey={action => action.id} />
+    </Card>
+  )
+}
+
+const SCOPES: readonly Scope[] = ['account', 'domain', 'destination', 'message']
+
+function AskForm({ asking, admin, close }: { asking: Asking; admin: boolean; close: () => void }) {
+  const { t } = useTranslation()
+  const operations = admin ? ADMIN : OWNER
+  const hold = useWrite(operations.hold, [operations.holds])
+  const act = useWrite(operations.act, [operations.actions])
+  const state = asking === 'hold' ? hold : act
+  const saved = useSaveCallbacks(close)
+  const fields = useFields({ scope: 'destination' as Scope, value: '', reason: '' }, state.error)
+  const { scope, value, reason } = fields.values
+  // An owner has one account.
+  const selected = { scope, value: scope === 'account' && !admin ? '-' : value.trim() }
+  const submit = () =>
+    asking === 'hold'
+      ? hold.mutate({ body: { ...selected, reason: reason.trim() } }, saved)
+      : act.mutate({ body: { ...selected, action: asking } }, saved)
+  return (
+    <SubmitForm state={state} fields={fields} submit={submit} action={t(`queue.ask.${asking}`)} cancel={close}>
+      <Select
+        label={t('queue.mailOf')}
+        description={t(`queue.hint.${asking}`)}
+        data={SCOPES.map(one => ({ value: one, label: t(`queue.scopes.${one}`) }))}
+        allowDeselect={false}
+        {...fields.value('scope')}
+        onChange={one => fields.change({ scope: SCOPES.find(known => known === one) ?? scope })}
+      />
+      {scope === 'account' && !admin ? null : (
+        <TextInput
+          label={t(`queue.scopes.${scope}`)}
+          description={t(`queue.valueHint.${scope}`)}
+          autoComplete="off"
+          {...fields.text('value')}
+        />
+      )}
+      {asking === 'hold' ? <Textarea label={t('queue.reason')} autosize {...fields.text('reason')} /> : null}
+    </SubmitForm>
+  )
+}

@@ -1,0 +1,88 @@
+/** Limits of sending and queue control in a real browser, in both languages. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
+
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService({}), startBrowser()])
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const labels = catalogues[language]
+  const site = `${language.toLowerCase()}.example`
+  let visitor: Visitor
+  let page: Page
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin, { language })
+    page = visitor.page
+  })
+  afterAll(async () => {
+    expect(visitor.complaints).toEqual([])
+    await visitor.leave()
+  })
+
+  test('an admin limits an account, and its user sees that and limits a destination', async () => {
+    const username = `rated-${language.toLowerCase()}`
+    await giveUser(service.mongo.db, { username })
+    await open(page, '/admin/users')
+    const row = page.getByRole('row').filter({ hasText: username })
+    await row.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', username) }).click()
+    await page.getByRole('menuitem', { name: labels.limits.ofUser }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: labels.limits.setAccount }).click()
+    await dialog.getByRole('textbox', { name: labels.limits.amount.recipients_per_second }).fill('10')
+    await dialog.getByRole('button', { name: labels.ui.save }).click()
+    const rate = labels.limits.perSecond.replace('{{count}}', '10').replace('{{burst}}', '10')
+    await dialog.getByRole('cell', { name: rate }).waitFor()
+
+    const reader = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    await open(reader.page, '/limits')
+    await reader.page.getByRole('cell', { name: rate }).waitFor()
+    await reader.page.getByRole('button', { name: labels.limits.add }).click()
+    await reader.page.getByRole('menuitem', { name: labels.limits.addOf.destination }).click()
+    const form = reader.page.getByRole('dialog')
+    await form.getByRole('textbox', { name: labels.limits.subject.destination }).fill(site)
+    await form.getByRole('textbox', { name: labels.limits.amount.recipients_per_minute }).fill('100')
+    await form.getByRole('button', { name: labels.ui.save }).click()
+    const added = reader.page.getByRole('row').filter({ hasText: site })
+    await added.getByRole('cell', { name: labels.limits.perMinute.replace('{{count}}', '100') }).waitFor()
+    await picture(reader.page, 'limits', language)
+    await added.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', site) }).click()
+    await reader.page.getByRole('menuitem', { name: labels.limits.remove }).click()
+    await added.waitFor({ state: 'detached' })
+    expect(reader.complaints).toEqual([])
+    await reader.leave()
+  })
+
+  test.each(['/admin/queues', '/messages'])('mail is held, tried now and released on %s', async path => {
+    const destination = `${path.split('/').at(-1)}.${site}`
+    await open(page, path)
+    await page.getByRole('button', { name: labels.queue.ask.hold }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: labels.queue.scopes.destination }).fill(destination)
+    await dialog.getByRole('textbox', { name: labels.queue.reason }).fill('too much')
+    await dialog.getByRole('button', { name: labels.queue.ask.hold }).click()
+    const rows = page.getByRole('row').filter({ hasText: destination })
+    const held = rows.filter({ hasText: 'too much' })
+    await held.getByText('too much').waitFor()
+    await picture(page, `queue-holds${path.replaceAll('/', '-')}`, language)
+    await held.getByRole('button', { name: `${labels.queue.release}: ${destination}` }).click()
+    await held.getByText(labels.queue.states.ended).waitFor()
+
+    await page.getByRole('button', { name: labels.queue.ask.retry, exact: true }).first().click()
+    await dialog.getByRole('textbox', { name: labels.queue.scopes.destination }).fill(destination)
+    await dialog.getByRole('button', { name: labels.queue.ask.retry }).click()
+    await rows.filter({ hasText: labels.queue.ask.retry }).waitFor()
+  })
+})
