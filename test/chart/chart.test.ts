@@ -24,7 +24,16 @@ const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?
 /** Settings that `config` may not contain. */
 const RESERVED = [
   ...['ADMIN_API_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
-  ...['MAIL_HOSTNAME', 'METRICS_PORT', 'MONGODB_URI', 'OPERATOR_IDENTITY', 'OPERATOR_NAMESPACE', 'SENDING_IP'],
+  ...[
+    'MAIL_HOSTNAME',
+    'METRICS_PORT',
+    'MONGODB_URI',
+    'OPERATOR_IDENTITY',
+    'OPERATOR_NAMESPACE',
+    'SENDING_IP',
+    'BOUNCE_DOMAIN',
+    'INBOUND_LISTEN',
+  ],
   ...['SESSION_SECRET', 'SUBMISSION_CA_FILE', 'SUBMISSION_LISTEN', 'SUBMISSION_PORTS', 'SUBMISSION_PROXY_FROM'],
   ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES'],
 ]
@@ -219,6 +228,27 @@ describe('the chart', () => {
       ]),
     )
     expect(service?.spec).toMatchObject({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' })
+  })
+
+  test('without bounceDomain there is no inbound; with it, its Service leads to it and every process knows the name', async () => {
+    const ofInbound = (manifests: readonly Manifest[]) =>
+      manifests.filter(({ metadata }) => metadata.name === 'pw-postwright-inbound')
+    expect(ofInbound(await renderChart(...LEAST))).toEqual([])
+    const manifests = await renderChart(...LEAST, ...set('bounceDomain=bounces.example.com'))
+    const kinds = ofInbound(manifests).map(({ kind }) => kind)
+    expect(kinds.toSorted()).toEqual(['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'])
+    const service = ofInbound(manifests).find(({ kind }) => kind === 'Service')
+    expect(service?.spec).toMatchObject({
+      type: 'LoadBalancer',
+      externalTrafficPolicy: 'Local',
+      ports: [{ port: 25, targetPort: 'starttls-2526' }],
+    })
+    for (const { kind, spec, metadata } of manifests)
+      if (/^(Deployment|StatefulSet)$/.test(kind) && !metadata.name.endsWith('mongodb'))
+        expect(spec.template.spec.containers[0].env, metadata.name).toContainEqual({
+          name: 'BOUNCE_DOMAIN',
+          value: 'bounces.example.com',
+        })
   })
 
   test('helm test gets every public port and its TLS mode', async () => {

@@ -7,7 +7,7 @@ import { type End, isAllowed, type PolicyPod } from '../support/kubernetes/netwo
 import { LEAST, type Manifest, renderChart } from '../support/kubernetes/render-chart.ts'
 
 /** The value sets under test: open to all namespaces with the trial database, and as restricted as possible. */
-const OPEN = [...LEAST, '--set', 'secrets.existingSecret=']
+const OPEN = [...LEAST, '--set', 'secrets.existingSecret=', '--set', 'bounceDomain=bounces.example.com']
 const CLOSED = [
   ...['-f', 'charts/postwright/ci/production-values.yaml'],
   ...['--set', 'tls.mode=selfSigned', '--set', 'tls.certManager.issuerRef.name='],
@@ -17,11 +17,12 @@ const WEB = 3025
 const ADMIN = 3026
 const METRICS = 9464
 const SMTP = [2525, 2587, 2465]
+const INBOUND = 2526
 const MONGO = 27017
 const DNS = 53
 const API = [443, 6443]
 /** Every port in the tables, and some that no policy may open. */
-const PORTS = [WEB, ADMIN, METRICS, ...SMTP, MONGO, DNS, ...API, 22, 25, 80, 465, 587, 8080]
+const PORTS = [WEB, ADMIN, METRICS, ...SMTP, INBOUND, MONGO, DNS, ...API, 22, 25, 80, 465, 587, 8080]
 
 const outside: Record<string, End> = {
   internet: { address: '203.0.113.7' },
@@ -40,7 +41,7 @@ const outside: Record<string, End> = {
 }
 const OUTSIDE = Object.keys(outside)
 const INTERNET = ['internet', 'internet (IPv6)', 'database network']
-const OURS = ['panel', 'send', 'admin', 'smtp', 'worker', 'operator']
+const OURS = ['panel', 'send', 'admin', 'smtp', 'inbound', 'worker', 'operator']
 
 type Rows = [from: string[], to: string[], ports: number[]][]
 /** Sources, destinations and ports. DNS is in every set: resolvers and the servers of all domains. */
@@ -58,6 +59,7 @@ const open: Rows = [
   [OUTSIDE, ['panel', 'send'], [WEB]],
   [OUTSIDE, ['admin'], [ADMIN]],
   [OUTSIDE, ['smtp'], SMTP],
+  [OUTSIDE, ['inbound'], [INBOUND]],
   [['test'], ['panel', 'send'], [WEB]],
   [['test'], ['admin'], [ADMIN]],
   [['test'], ['smtp'], SMTP],
@@ -69,6 +71,7 @@ const closed: Rows = [
   [['ingress controller', 'test'], ['panel', 'send'], [WEB]],
   [['ingress controller', 'test'], ['admin'], [ADMIN]],
   [[...OUTSIDE, 'test'], ['smtp'], SMTP],
+  [OUTSIDE, ['inbound'], [INBOUND]],
   [['prometheus'], OURS, [METRICS]],
 ]
 

@@ -70,7 +70,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and .Values.trustedProxies $proxies }}{{ fail "trustedProxies and config.TRUSTED_PROXIES exclude each other: set trustedProxies" }}{{ end }}
 {{- if and (or .Values.ingress.enabled .Values.gateway.enabled) (not .Values.trustedProxies) (not $proxies) }}{{ fail (include "pw.proxiesMissing" .) }}{{ end }}
 {{- if and .Values.worker.keda.enabled .Values.worker.autoscaling.enabled }}{{ fail "worker.keda and worker.autoscaling exclude each other: enable one" }}{{ end }}
-{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "OPERATOR_NAMESPACE" "" "OPERATOR_IDENTITY" "" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "METRICS_PORT" "" }}
+{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "BOUNCE_DOMAIN" "bounceDomain" "INBOUND_LISTEN" "" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "OPERATOR_NAMESPACE" "" "OPERATOR_IDENTITY" "" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "METRICS_PORT" "" }}
 {{- range $name, $value := .Values.config }}
 {{- if hasKey $owned $name }}{{ fail (get $owned $name | empty | ternary (printf "config.%s cannot be set: inside of the pods the chart decides it" $name) (printf "config.%s cannot be set: use %s" $name (get $owned $name))) }}{{ end }}
 {{- end }}
@@ -95,6 +95,9 @@ trustedProxies is required with {{ ternary "ingress" "gateway" .Values.ingress.e
 - { name: APP_BASE_URL, value: {{ .Values.appBaseUrl | default (printf "https://%s" .Values.mailHostname) | quote }} }
 {{- with .Values.adminBaseUrl }}
 - { name: ADMIN_BASE_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .Values.bounceDomain }}
+- { name: BOUNCE_DOMAIN, value: {{ . | quote }} }
 {{- end }}
 {{- with .Values.sendingIp }}
 - { name: SENDING_IP, value: {{ . | quote }} }
