@@ -1,6 +1,7 @@
 /** Everything but the operator in one process, for a laptop or a small server: what `npm start` runs. */
 import { findFirstAdmin } from './accounts/store/users.ts'
 import { admin } from './admin.ts'
+import { inbound } from './inbound.ts'
 import { issueToken } from './mail/credentials/manage-tokens.ts'
 import { sandboxName } from './mail/first-start.ts'
 import { type Outlet, welcomeText } from './mail/welcome.ts'
@@ -19,7 +20,8 @@ export async function all(foundation: Foundation): Promise<Running> {
   const parts = together(delivery, stoppedInParallel(entrances))
   // One after the other: when one cannot start, those before it stop in order.
   try {
-    for (const start of [panel, admin, smtp]) entrances.push(await start(foundation))
+    const reports = foundation.config.BOUNCE_DOMAIN ? [inbound] : []
+    for (const start of [panel, admin, smtp, ...reports]) entrances.push(await start(foundation))
     return parts
   } catch (error) {
     await parts.stop()

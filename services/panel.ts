@@ -5,6 +5,7 @@ import { managementCollections, mountMailApi } from './mail/http/index.ts'
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { authoriseWith } from './mail/http/shared/authorise.ts'
+import { REPORTS_PATH } from './mail/message/report-address.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { createMaySendFrom } from './mail/submission/system-sender.ts'
@@ -42,6 +43,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     ...foundation,
     trustedProxies: config.TRUSTED_PROXIES,
     onUntrustedForwarding: watchForwarding(foundation),
+    secretPaths: [`${REPORTS_PATH}/dmarc`, `${REPORTS_PATH}/tls`],
   })
   app.use(securityHeaders(config.APP_BASE_URL))
   const authorise = authoriseWith(foundation)

@@ -6,15 +6,19 @@ import { CERTIFICATES } from './mail/administration/store/certificates.ts'
 import { SmtpLogins } from './mail/credentials/check-smtp-login.ts'
 import { credentials } from './mail/credentials/store/smtp-credentials.ts'
 import { domains } from './mail/domains/store/domain-model.ts'
+import { QUOTAS } from './mail/limits/store/quota-leases.ts'
+import { RATES } from './mail/limits/store/rate-leases.ts'
+import { sendingLimits } from './mail/limits/store/sending-limits.ts'
 import { BODIES } from './mail/store/bodies.ts'
 import { DELIVERIES } from './mail/store/deliveries.ts'
 import { EVENTS } from './mail/store/events.ts'
 import { MESSAGES } from './mail/store/messages.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { listenForSubmission } from './mail/submission/smtp/listener.ts'
-import { QUOTAS } from './mail/submission/store/quota-leases.ts'
 import type { Submitter } from './mail/submission/submission.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
+import { SUPPRESSIONS } from './mail/suppressions/store/suppressions.ts'
+import { webhookCollections } from './mail/webhooks/store/webhook-collections.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { type Foundation, run } from './platform/process/run.ts'
 import type { Running } from './platform/running.ts'
@@ -27,11 +31,15 @@ const COLLECTIONS = [
   credentials,
   domains,
   QUOTAS,
+  SUPPRESSIONS,
+  RATES,
+  sendingLimits,
   MESSAGES,
   DELIVERIES,
   BODIES,
   EVENTS,
   CERTIFICATES,
+  ...webhookCollections,
 ]
 
 /** Serves SUBMISSION_LISTEN; resolves with the bound ports in its order. */

@@ -1,6 +1,13 @@
 /** The process that delivers mail and does all timed work. */
 
+import { loginLimits } from './accounts/login-limiter.ts'
+import { createMailAllowance } from './accounts/recovery-limiter.ts'
+import { resealAccounts } from './accounts/reseal.ts'
+import { sendAccountMails } from './accounts/send-account-mails.ts'
+import { accountMailCollections } from './accounts/store/collections.ts'
+import { users } from './accounts/store/users.ts'
 import { startConfiguredDelivery } from './mail/delivery/setup.ts'
+import { refreshSharedStsPolicies } from './mail/delivery/shared-sts-policies.ts'
 import { deliveryCollections } from './mail/delivery-collections.ts'
 import { createDnsDeps } from './mail/dns/dns-context.ts'
 import { registerDnsJobs } from './mail/domains/checks/dns-check-job.ts'
@@ -10,16 +17,18 @@ import { indexLog } from './mail/log/store/log-blocks.ts'
 import { STATS_DAYS, STATS_HOURS } from './mail/log/store/stats.ts'
 import { resealMail } from './mail/reseal.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
-import { createSystemMail } from './mail/submission/system-mail.ts'
+import { createSystemMail, type SendSystemMail } from './mail/submission/system-mail.ts'
+import { announceDisabled, startMailWebhooks } from './mail/webhooks/send-mail-webhooks.ts'
 import { readDatabaseTime } from './platform/database/database-clock.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs/jobs.ts'
 import { type Foundation, run } from './platform/process/run.ts'
 import type { Running } from './platform/running.ts'
-import { openSubscriptions } from './subscriptions/context.ts'
+import { openSubscriptions, type Subscriptions } from './subscriptions/context.ts'
 import { registerSubscriptionJobs } from './subscriptions/jobs/register-jobs.ts'
 import { resealSubscriptions } from './subscriptions/jobs/reseal-secrets.ts'
 import { subscriptionCollections } from './subscriptions/store/collections.ts'
+import { startWebhooks } from './subscriptions/webhooks/send-webhooks.ts'
 
 /** Timed work: runs on one worker at a time, and may run twice, so every `run` is idempotent. */
 interface TimedWork {
@@ -62,14 +71,31 @@ const jobs: readonly TimedWork[] = [
       }),
   },
   {
+    name: 'announce-disabled-webhooks',
+    interval: { everyMs: MINUTE },
+    async run(foundation) {
+      const { mongo, config } = foundation
+      await announceDisabled(mongo.db, await createSystemMail(foundation), config.APP_BASE_URL)
+    },
+  },
+  {
+    name: 'refresh-sts-policies',
+    interval: { everyMs: 10 * MINUTE },
+    run: refreshSharedStsPolicies,
+  },
+  {
     // Finds something only after a rotation of SESSION_SECRET.
     name: 'seal-again',
     interval: { everyMs: 60 * MINUTE },
     async run(foundation) {
       if (foundation.config.SESSION_SECRET_PREVIOUS === undefined) return
+      const accounts = await resealAccounts(foundation.mongo.db, foundation.secrets)
       const mail = await resealMail(foundation.mongo.db, foundation.secrets)
       const subscriptions = await resealSubscriptions(openSubscriptions(foundation))
-      foundation.log.info({ values: mail + subscriptions }, 'stored secrets are sealed with the current SESSION_SECRET')
+      foundation.log.info(
+        { values: accounts + mail + subscriptions },
+        'stored secrets are sealed with the current SESSION_SECRET',
+      )
     },
   },
 ]
@@ -82,32 +108,45 @@ export async function worker(foundation: Foundation): Promise<Running> {
     STATS_DAYS,
     STATS_HOURS,
     ...dnsCollections,
+    users,
+    loginLimits,
+    ...accountMailCollections,
     ...subscriptionCollections,
   ])
   const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000, clock })
   await registerDnsJobs(timed, createDnsDeps(foundation))
-  await register(timed, foundation)
+  const subscriptions = openSubscriptions(foundation)
+  await register(timed, foundation, subscriptions)
   const delivery = await startConfiguredDelivery(foundation)
   // Last, because nothing after it can fail: a start that is repeated must not leave jobs running.
   await timed.start()
+  const parts = [timed, delivery, startWebhooks(subscriptions), startMailWebhooks(foundation)]
   return {
     async stop() {
-      await Promise.all([timed.stop(), delivery.stop()])
+      await Promise.all(parts.map(part => part.stop()))
     },
   }
 }
 
-async function register(timed: Jobs, foundation: Foundation): Promise<void> {
+async function register(timed: Jobs, foundation: Foundation, subscriptions: Subscriptions): Promise<void> {
   for (const { name, interval, run: work } of jobs) {
     timed.define(name, { concurrency: 1, lockLifetimeMs: 10 * MINUTE }, async ({ signal }) => {
       await work(foundation, signal)
     })
     await timed.seed(name, 'only', interval)
   }
-  await registerSubscriptionJobs(timed, {
-    subscriptions: openSubscriptions(foundation),
-    sendReminder: await createSystemMail(foundation),
+  const send = await createSystemMail(foundation)
+  await registerAccountMails(timed, foundation, send)
+  await registerSubscriptionJobs(timed, { subscriptions, sendReminder: send })
+}
+
+async function registerAccountMails(timed: Jobs, foundation: Foundation, send: SendSystemMail): Promise<void> {
+  const deps = { ...foundation, baseUrl: foundation.config.APP_BASE_URL, send }
+  const mayMail = createMailAllowance(foundation.mongo.db)
+  timed.define('account-mails', { concurrency: 1, lockLifetimeMs: MINUTE }, async ({ signal }) => {
+    await sendAccountMails({ ...deps, mayMail }, signal)
   })
+  await timed.seed('account-mails', 'only', { everyMs: 2_000 })
 }
 
 if (import.meta.main) await run('worker', process.env, worker)

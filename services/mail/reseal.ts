@@ -7,6 +7,8 @@ import { credentials } from './credentials/store/smtp-credentials.ts'
 import { dkimPlace } from './domains/dkim-keys.ts'
 import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
 import { domains } from './domains/store/domain-model.ts'
+import { mailWebhookPlace } from './webhooks/manage-webhooks.ts'
+import { mailWebhooks } from './webhooks/store/webhook-collections.ts'
 
 /** Seals all of it with the current secret; resolves to how many values were stale. */
 export async function resealMail(db: Db, secrets: Secrets): Promise<number> {
@@ -24,5 +26,10 @@ export async function resealMail(db: Db, secrets: Secrets): Promise<number> {
   const accounts = await reseal(modelOf(db, dnsAccounts), secrets, ({ _id, sealed }) => [
     { path: 'sealed', sealed, purpose: 'dns-credential', place: `dns-accounts/${_id}` },
   ])
-  return keys + passwords + accounts
+  const webhooks = await reseal(modelOf(db, mailWebhooks), secrets, ({ _id, sealed, previous }) => {
+    const known = { purpose: 'app-secret' as const, place: mailWebhookPlace(_id) }
+    const current = { ...known, path: 'sealed', sealed }
+    return previous ? [current, { ...known, path: 'previous.sealed', sealed: previous.sealed }] : [current]
+  })
+  return keys + passwords + accounts + webhooks
 }

@@ -21,6 +21,10 @@ export const problems = {
   invalid_token: { http: 401 },
   not_logged_in: { http: 401, envelope: 40101 },
   invalid_login: { http: 401, smtp: '535 5.7.8', envelope: 40103 },
+  second_factor_required: { http: 401, envelope: 40104 },
+  invalid_code: { http: 401, envelope: 40105 },
+  login_expired: { http: 401 },
+  link_invalid: { http: 410 },
   csrf_header_missing: { http: 403, envelope: 40302 },
   insufficient_scope: { http: 403 },
   forbidden: { http: 403, envelope: 40301 },
@@ -56,6 +60,7 @@ export const problems = {
   null_sender_refused: { http: 422, smtp: '550 5.7.1' },
   unknown_parameter: { http: 422, smtp: '555 5.5.4' },
   bad_recipient: { http: 422, smtp: '553 5.1.3' },
+  all_recipients_suppressed: { http: 422, smtp: '550 5.7.1' },
   too_many_recipients: { http: 422, smtp: '452 4.5.3' },
   bad_line_endings: { http: 422, smtp: '550 5.6.0' },
   bad_bytes: { http: 422, smtp: '550 5.6.0' },
@@ -121,15 +126,18 @@ export class ProblemError extends SentenceError {
   readonly errors: readonly FieldError[]
   /** Seconds to wait, for the header Retry-After. */
   readonly retryAfter: number | undefined
+  /** With `second_factor_required`: what the second step of the login presents. */
+  readonly challenge: string | undefined
   constructor(
     code: ProblemCode,
     detail: Sentence = sentence(`problem.${code}`),
-    options: { errors?: readonly FieldError[]; retryAfter?: number; cause?: unknown } = {},
+    options: { errors?: readonly FieldError[]; retryAfter?: number; challenge?: string; cause?: unknown } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = this.message
     this.errors = (options.errors ?? []).slice(0, MAX_ERRORS)
     this.retryAfter = options.retryAfter
+    this.challenge = options.challenge
   }
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
 import { type Config, ConfigError } from '../../platform/process/config.ts'
 import type { Foundation } from '../../platform/process/run.ts'
-import { SecretError, type Secrets } from '../../platform/security/secrets.ts'
+import { createSecrets, SecretError, type Secrets } from '../../platform/security/secrets.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { createProvider } from './providers/create-provider.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './providers/provider.ts'
@@ -120,11 +120,18 @@ export function openCredentials(secrets: Secrets, { _id, sealed }: { _id: string
 }
 
 /** What this installation publishes about itself. */
-export function sendingHost({ MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS }: Config): SendingHost {
+export function sendingHost(config: Config): SendingHost {
+  const { MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN, APP_BASE_URL, SESSION_SECRET } = config
   return {
     hostname: MAIL_HOSTNAME,
     addresses: SENDING_IP,
     spfMechanisms: DEFAULT_SPF_MECHANISMS,
+    ...(BOUNCE_DOMAIN && { bounceDomain: BOUNCE_DOMAIN }),
+    reports: {
+      mac: value => createSecrets(SESSION_SECRET).macs('report-address', value),
+      // Senders report over HTTPS only (RFC 8460 section 3).
+      baseUrl: APP_BASE_URL.startsWith('https://') ? APP_BASE_URL : undefined,
+    },
   }
 }
 

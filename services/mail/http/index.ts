@@ -1,11 +1,15 @@
 /** Mounts the mail management API: sessions, accounts, domains, SMTP logins, tokens, and its OpenAPI document. */
+
 import type Koa from 'koa'
 import { createAudit } from '../../accounts/http/audit-caller.ts'
 import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
 import { mountAccounts } from '../../accounts/http/mount-accounts.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import { createLoginLimiter, knownNetworks, loginLimits } from '../../accounts/login-limiter.ts'
+import { createRecoveryRate } from '../../accounts/recovery-limiter.ts'
+import { CODE_LIMITS } from '../../accounts/second-factor.ts'
 import { auditLog } from '../../accounts/store/audit-log.ts'
+import { accountMailCollections } from '../../accounts/store/collections.ts'
 import { sessions } from '../../accounts/store/sessions.ts'
 import { users } from '../../accounts/store/users.ts'
 import { createRouter } from '../../platform/http/web-app.ts'
@@ -16,6 +20,9 @@ import { mountCredentials } from '../credentials/http/smtp-credentials.ts'
 import { mountTokens } from '../credentials/http/tokens.ts'
 import { credentials } from '../credentials/store/smtp-credentials.ts'
 import { tokens } from '../credentials/store/tokens.ts'
+import { mountQueueControl } from '../delivery/control/http/queue.ts'
+import { holds } from '../delivery/control/store/holds.ts'
+import { queueActions } from '../delivery/control/store/queue-actions.ts'
 import { createDnsDeps } from '../dns/dns-context.ts'
 import { createRequestedChecks } from '../domains/checks/requested-checks.ts'
 import { mountDnsAccounts } from '../domains/dns-accounts/http/dns-accounts.ts'
@@ -23,7 +30,21 @@ import { mountDomainDns } from '../domains/http/domain-dns.ts'
 import { mountDomains } from '../domains/http/domains.ts'
 import { dnsCollections } from '../domains/store/dns-collections.ts'
 import { domains } from '../domains/store/domain-model.ts'
-import { QUOTAS, recipientsToday } from '../submission/store/quota-leases.ts'
+import { mountLimits } from '../limits/http/limits.ts'
+import { QUOTAS, recipientsToday } from '../limits/store/quota-leases.ts'
+import { RATES } from '../limits/store/rate-leases.ts'
+import { sendingLimits } from '../limits/store/sending-limits.ts'
+import { mountDomainReports } from '../reports/http/domain-reports.ts'
+import { createTakeUpload } from '../reports/http/read-upload.ts'
+import { mountReportIntake } from '../reports/http/report-intake.ts'
+import { reportCollections } from '../reports/store/report-model.ts'
+import { mountSuppressions } from '../suppressions/http/suppressions.ts'
+import { SUPPRESSIONS } from '../suppressions/store/suppressions.ts'
+import { mountTemplates } from '../templates/http/templates.ts'
+import { templatePreviews } from '../templates/store/previews.ts'
+import { templates, templateVersions } from '../templates/store/templates.ts'
+import { mountMailWebhooks } from '../webhooks/http/webhooks.ts'
+import { webhookCollections } from '../webhooks/store/webhook-collections.ts'
 import { mailDocument } from './openapi.ts'
 import { authoriseWith } from './shared/authorise.ts'
 import type { MailHttpDeps } from './shared/context.ts'
@@ -37,12 +58,23 @@ export const managementCollections = [
   loginLimits,
   requestLimits,
   knownNetworks,
+  ...accountMailCollections,
   domains,
   credentials,
   tokens,
+  templates,
+  templateVersions,
+  templatePreviews,
   QUOTAS,
+  SUPPRESSIONS,
+  RATES,
+  holds,
+  queueActions,
+  sendingLimits,
   CERTIFICATES,
+  ...webhookCollections,
   ...dnsCollections,
+  ...reportCollections,
 ]
 
 /** Mounts the management API on the application. */
@@ -65,7 +97,9 @@ export function mountMailApi(
   mountAccounts(router, {
     ...deps,
     limiter,
+    codes: createLoginLimiter({ db: mongo.db, metrics, channel: 'second-factor' }, CODE_LIMITS),
     loginRate: loginRate(mongo.db, config),
+    recoveryRate: createRecoveryRate(mongo.db),
     cookie: sessionCookie(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
     subscriptionRole,
@@ -76,9 +110,17 @@ export function mountMailApi(
   const checks = createRequestedChecks(dns)
   mountDomains(router, deps, dns, checks)
   mountDomainDns(router, deps, dns, checks)
+  const takeUpload = createTakeUpload(foundation)
+  mountDomainReports(router, deps, takeUpload)
+  mountReportIntake(app, foundation, takeUpload)
   mountDnsAccounts(router, deps, dns, checks)
   mountCredentials(router, deps)
   mountTokens(router, deps)
+  mountSuppressions(router, deps)
+  mountMailWebhooks(router, deps)
+  mountLimits(router, deps)
+  mountQueueControl(router, deps)
+  mountTemplates(router, deps)
   mountOperator(router, deps, dns)
   mountDocument(router, config.APP_BASE_URL)
   app.use(router.routes())

@@ -1,4 +1,5 @@
 /** Puts sending, the delivery log and the reports on an application. */
+
 import type Koa from 'koa'
 import { sessions } from '../../accounts/store/sessions.ts'
 import { users } from '../../accounts/store/users.ts'
@@ -7,6 +8,9 @@ import type { Foundation } from '../../platform/process/run.ts'
 import { addAdminReports } from '../administration/http/queue-and-health.ts'
 import { tokens } from '../credentials/store/tokens.ts'
 import { domains } from '../domains/store/domain-model.ts'
+import { QUOTAS } from '../limits/store/quota-leases.ts'
+import { RATES } from '../limits/store/rate-leases.ts'
+import { sendingLimits } from '../limits/store/sending-limits.ts'
 import { addActionRoutes } from '../log/http/email-actions.ts'
 import { addLogRoutes } from '../log/http/emails.ts'
 import { addStreamRoutes } from '../log/http/events-stream.ts'
@@ -22,8 +26,11 @@ import { SITES } from '../store/sites.ts'
 import { WORKERS } from '../store/slots.ts'
 import { addLimitsRoute } from '../submission/http/limits.ts'
 import { addSendRoutes } from '../submission/http/send.ts'
-import { QUOTAS } from '../submission/store/quota-leases.ts'
 import type { SubmissionService } from '../submission/submission-service.ts'
+import { SUPPRESSIONS } from '../suppressions/store/suppressions.ts'
+import { createRenderPublished } from '../templates/render-published.ts'
+import { templates, templateVersions } from '../templates/store/templates.ts'
+import { webhookCollections } from '../webhooks/store/webhook-collections.ts'
 import type { Access } from './shared/access.ts'
 import type { Principal } from './shared/authorise.ts'
 import { createRateLimit, requestLimits, withRates } from './shared/rate-limit.ts'
@@ -42,9 +49,15 @@ export const sendCollections = [
   CAPTURED_PIECES,
   SITES,
   WORKERS,
+  ...webhookCollections,
   STATS_DAYS,
   STATS_HOURS,
   QUOTAS,
+  SUPPRESSIONS,
+  RATES,
+  sendingLimits,
+  templates,
+  templateVersions,
   requestLimits,
 ]
 
@@ -72,6 +85,7 @@ export function mountSend(app: Koa, mount: SendMount): void {
     ...mount,
     authorise: limited,
     takeSend,
+    renderPublished: createRenderPublished({ mongo }),
     accept: submission.accept,
     validateSender: submission.validateSender,
   }

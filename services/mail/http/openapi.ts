@@ -48,7 +48,13 @@ const TAGS = [
   { name: 'Domains', description: 'Sending domains, their DNS records and DKIM keys.' },
   { name: 'DNS accounts', description: 'Credentials for DNS providers.' },
   { name: 'SMTP credentials', description: 'Logins for SMTP submission.' },
+  { name: 'Templates', description: 'Templates of messages, their versions and previews.' },
   { name: 'Tokens', description: 'Tokens for this API.' },
+  { name: 'Suppressions', description: 'Addresses that the account sends nothing to.' },
+  {
+    name: 'Webhooks',
+    description: 'Events of mail and domains, posted to addresses of the account (Standard Webhooks 1.0).',
+  },
   { name: 'Session', description: 'Login and logout.' },
   { name: 'Account', description: 'The own account.' },
   { name: 'Audit log', description: 'Who changed what.' },

@@ -15,7 +15,7 @@ import {
   toStoredFields,
 } from './delivery.ts'
 import type { DeliveryDoc } from './documents.ts'
-import { type FlowRange, flowOf } from './rules/flow.ts'
+import { type FlowRange, flowOf, heldFlow } from './rules/flow.ts'
 
 /**
  * One index besides `_id`: every index is written on insert, claim and removal. It holds two structures: each flow's
@@ -218,6 +218,11 @@ export class DeliveryQueue {
     await this.#update(held, { $set: { due }, $unset: { tok: '' } })
   }
 
+  /** Gives claims back to wait for the end of a hold, at the latest for the end of their lifetimes. */
+  async hold(held: readonly ClaimRef[], holdId: string): Promise<void> {
+    await this.#update(held, [{ $set: { flow: heldFlow(holdId), due: '$expires_at' } }, { $unset: 'tok' }])
+  }
+
   /** Gives claims back to another site, and so perhaps to another slot; they are ready there immediately. */
   async move(held: readonly ClaimRef[], to: Pick<DeliveryDoc, 'site' | 'slot' | 'flow' | 'due'>) {
     await this.#update(held, { $set: to, $unset: { tok: '' } })
@@ -296,7 +301,7 @@ export class DeliveryQueue {
     }
   }
 
-  async #update(held: readonly ClaimRef[], change: object): Promise<void> {
+  async #update(held: readonly ClaimRef[], change: object | object[]): Promise<void> {
     if (held.length === 0) return
     await this.#deliveries.updateMany(heldBy(held), change, FAST)
   }

@@ -32,6 +32,8 @@ export interface RecipientState {
   code?: number
   enhanced?: string
   at?: Date
+  /** The incoming report that decided the status: later results of attempts do not change it. */
+  report?: string
   /** DSN parameters of RCPT TO (RFC 3461); `orcpt` in xtext, as it goes into a command. */
   notify?: string[]
   orcpt?: string
@@ -64,6 +66,8 @@ export interface MessageDoc {
   test?: boolean
   tags?: { name: string; value: string }[]
   metadata?: Record<string, string>
+  /** The template and the version of it that the parts were made from. */
+  template?: { id: string; version: number }
   /** `<operation>:<key>`, unique per account while it lives. */
   idem?: { key: string; hash: string; answer: string; until: Date }
   scheduled_at?: Date
@@ -109,14 +113,29 @@ export interface DeliveryDoc {
   created_at: Date
 }
 
-/** One attempt, append-only. `_id` is `<delivery>#<attempt>`, so a repeated insert changes nothing. */
+/**
+ * One attempt, or what a report said about a recipient later; append-only. `_id` is `<delivery>#<attempt>` or
+ * `<delivery>#report-<type>`, so a repeated insert changes nothing.
+ */
 export interface EventDoc extends Explained {
   _id: string
   m: string
   user_id: string
   rcpt: string
+  /** 0: a report. */
   attempt: number
-  type: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'canceled' | 'expired'
+  type:
+    | 'delivered'
+    | 'deferred'
+    | 'bounced'
+    | 'failed'
+    | 'suppressed'
+    | 'canceled'
+    | 'expired'
+    | 'complained'
+    | 'reported'
+  /** Why the attempt failed (FailureKind of delivery); absent in events of release 0.1.0. */
+  kind?: string
   at: Date
   ms: number
   mx?: string

@@ -47,6 +47,11 @@ export async function findEvents(mongo: Mongo, ids: readonly string[]): Promise<
   return new Map(found.map(event => [event._id, event]))
 }
 
+/** The `_id` of what reports say about a recipient: the first of each type counts. */
+export function reportEventId(deliveryId: string, type: EventDoc['type']): string {
+  return `${deliveryId}#report-${type}`
+}
+
 /** The `_id` of an attempt. */
 export function eventId(deliveryId: string, attempt: number): string {
   return `${deliveryId}#${attempt}`

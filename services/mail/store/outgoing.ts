@@ -106,7 +106,7 @@ export class Outbox {
 
   /**
    * Notes recipients' states; repeating it changes nothing. `at`: when. A final state stays after late notes of a
-   * worker that lost its claim; only "delivered" replaces it, because that is a fact.
+   * worker that lost its claim; only "delivered" replaces it, because that is a fact, unless a report decided later.
    */
   async note(notes: readonly RecipientNote[], at: Date): Promise<void> {
     const updates = [...groupAlike(notes), ...notes.filter(note => !note.only).map(note => [note])]
@@ -116,7 +116,10 @@ export class Outbox {
         const [first] = group
         const filter = { _id: { $in: group.map(({ messageId }) => messageId) } }
         if (!first?.only) return { updateMany: { filter, update: first ? this.#ofMany(first, at) : [] } }
-        const open = first.status === 'delivered' ? {} : { [`rcpts.${first.n}.status`]: { $in: OPEN } }
+        const open =
+          first.status === 'delivered'
+            ? { [`rcpts.${first.n}.report`]: { $exists: false } }
+            : { [`rcpts.${first.n}.status`]: { $in: OPEN } }
         return { updateMany: { filter: { ...filter, ...open }, update: { $set: this.#ofOnly(first, at) } } }
       }),
       { ordered: false, writeConcern: { w: 'majority', j: true } },
@@ -157,7 +160,9 @@ export class Outbox {
       ...(enhanced === undefined ? {} : { enhanced }),
     }
     const meant = { $eq: ['$$i', n] }
-    const mayChange = status === 'delivered' ? meant : { $and: [meant, { $in: ['$$one.status', OPEN] }] }
+    const unreported = { $eq: [{ $type: '$$one.report' }, 'missing'] }
+    const mayChange =
+      status === 'delivered' ? { $and: [meant, unreported] } : { $and: [meant, { $in: ['$$one.status', OPEN] }] }
     const each = {
       $map: {
         input: { $range: [0, { $size: '$rcpts' }] },

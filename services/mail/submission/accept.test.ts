@@ -7,10 +7,10 @@ import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/observability/log.ts'
 import { createMetrics } from '../../platform/observability/metrics.ts'
 import { inEnglish, sentence } from '../../platform/sentences/sentence.ts'
+import { recipientsToday } from '../limits/store/quota-leases.ts'
 import { BODIES, readBody } from '../store/bodies.ts'
 import { MESSAGES } from '../store/messages.ts'
 import { type AcceptOptions, createAccept } from './accept.ts'
-import { recipientsToday } from './store/quota-leases.ts'
 import { createEnqueue, type Enqueue } from './store/store-accepted.ts'
 import type { Accepted, Refused, Submission, Submitter } from './submission.ts'
 
@@ -48,7 +48,10 @@ function service(over: Partial<AcceptOptions> = {}) {
     enqueue,
     findSenderDomain: async (userId, name) => DOMAINS[`${userId} ${name}`],
     isSuspended: async userId => userId === 'usr_suspended',
+    findSuppressed: async () => new Map(),
     recipientsPerDay: async () => 0,
+    findLimits: async () => [],
+    defaultLimits: { accountPerSecond: 0, accountPerHour: 0, destinationPerMinute: 0 },
     ...over,
   })
 }

@@ -1,15 +1,17 @@
 /** Single entry point for SMTP and HTTP submissions: validates a message, stores it durably and returns the result. */
 import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
-import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
 import { inEnglish, sentence } from '../../platform/sentences/sentence.ts'
+import type { FindLimits } from '../limits/find-limits.ts'
+import { createQuota, type Quota } from '../limits/quota.ts'
+import type { DefaultLimits } from '../limits/rules/sending-limit.ts'
 import { answerOfKey, toAccepted, waitForKeyHolder } from './idempotency.ts'
-import { type Allowance, createQuota, type Quota, type Taken } from './quota.ts'
-import type { NewMessage } from './store/message-documents.ts'
+import { type NewMessage, recipientsToSend } from './store/message-documents.ts'
 import type { Enqueue } from './store/store-accepted.ts'
-import type { Accept, Accepted, Refused, Submission, Submitter } from './submission.ts'
+import type { Accept, Accepted, Refused, Submission } from './submission.ts'
+import { takeQuotas } from './take-quotas.ts'
 import { refuse } from './validate-sender.ts'
 import { LOOKUP_MS, type ValidationOptions, validateSubmission } from './validate-submission.ts'
 
@@ -21,6 +23,9 @@ export interface AcceptOptions extends ValidationOptions {
   enqueue: Enqueue
   /** Daily limit of an account's recipients, 0 = no limit; at most 5 s old. */
   recipientsPerDay(userId: string): Promise<number>
+  /** Limits of the account, its logins and domains. */
+  findLimits: FindLimits
+  defaultLimits: DefaultLimits
 }
 
 /** Accepts messages; made by {@link createAccept}. */
@@ -68,7 +73,9 @@ async function acceptDurably(
   if ('kind' in message) return message
   const earlier = message.idem && (await withTimeout(LOOKUP_MS, answerOfKey(mongo, message)))
   if (earlier) return earlier
-  const putBack = await takeQuotas(options, quota, submission.submitter, message)
+  const suppressed = findAllSuppressed(message)
+  if (suppressed) return suppressed
+  const putBack = await takeQuotas({ ...options, quota }, submission.submitter, message)
   if (typeof putBack !== 'function') return putBack
   const outcome = await enqueue(message)
   if (outcome.kind === 'stored') return toAccepted(message)
@@ -77,53 +84,15 @@ async function acceptDurably(
   return refuse('queue_unavailable', outcome.reason)
 }
 
-/** Takes the message from the login's hour and its recipients from the account's day; from both or from none. */
-async function takeQuotas(
-  { clock, recipientsPerDay }: AcceptOptions,
-  quota: Quota,
-  { userId, via, messagesPerHour }: Submitter,
-  message: NewMessage,
-): Promise<(() => void) | Refused> {
-  const hour = await takeFrom(quota, via.id, { limit: messagesPerHour, periodMs: HOUR_MS }, 1)
-  if (hour?.kind === 'used_up') return refuse('quota_exceeded')
-  try {
-    const limit = message.test ? 0 : await withTimeout(LOOKUP_MS, recipientsPerDay(userId))
-    const day = await takeFrom(quota, userId, { limit, periodMs: DAY_MS }, message.recipients.length)
-    if (day?.kind !== 'used_up')
-      return () => {
-        hour?.putBack()
-        day?.putBack()
-      }
-    hour?.putBack()
-    return dayUsedUp(limit, day, clock.now())
-  } catch (error) {
-    hour?.putBack()
-    throw error
-  }
-}
-
-/** Undefined when there is no limit. What comes too late for the answer is put back. */
-async function takeFrom(
-  quota: Quota,
-  holder: string | undefined,
-  allowance: Allowance,
-  amount: number,
-): Promise<Taken | undefined> {
-  if (allowance.limit === 0 || holder === undefined) return undefined
-  const taking = quota.take(holder, allowance, amount)
-  return withTimeout(LOOKUP_MS, taking).catch((error: unknown) => {
-    taking.then(
-      late => late.kind === 'taken' && late.putBack(),
-      () => undefined,
-    )
-    throw error
-  })
-}
-
-function dayUsedUp(limit: number, { left, endsAt }: Extract<Taken, { kind: 'used_up' }>, now: Date): Refused {
-  const resetSeconds = Math.max(1, Math.ceil((endsAt.getTime() - now.getTime()) / 1000))
-  const detail = sentence('detail.daily_limit', { limit, left })
-  return { ...refuse('daily_quota_exceeded', detail), quota: { limit, left, resetSeconds } }
+/** The refusal of a message that would go to nobody; undefined when at least one recipient gets it. */
+function findAllSuppressed(message: NewMessage): Refused | undefined {
+  const [first] = message.recipients
+  if (!first?.suppressed || recipientsToSend(message) > 0) return undefined
+  const { email, suppressed: reason } = first
+  return refuse(
+    'all_recipients_suppressed',
+    sentence('detail.all_suppressed', { count: message.recipients.length, address: email, reason }),
+  )
 }
 
 /** One line and one count for each answer. */

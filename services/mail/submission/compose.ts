@@ -48,7 +48,7 @@ function optionsOf(request: EmailRequest, { messageId, date }: Stamp): MailCompo
     to: request.to.map(address),
     ...(request.cc?.length && { cc: request.cc.map(address) }),
     ...(request.reply_to?.length && { replyTo: request.reply_to.map(address) }),
-    subject: foldable(request.subject.trim()),
+    subject: foldable(request.subject?.trim() ?? ''),
     messageId,
     date,
     // An empty part must still be a part: nodemailer drops empty strings.

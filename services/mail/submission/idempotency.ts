@@ -65,13 +65,19 @@ export function toAccepted(message: NewMessage): Accepted {
     id: message.id,
     messageId: message.message_id,
     createdAt: message.created_at,
-    recipients: message.recipients.map(({ email, type }) => ({ email, type, status })),
+    recipients: message.recipients.map(({ email, type, suppressed }) => ({
+      ...{ email, type },
+      status: suppressed ? 'suppressed' : status,
+    })),
     replayed: false,
   }
 }
 
 /** The answer that a message with this key got before; undefined when the key is free. */
-export async function answerOfKey(mongo: Mongo, message: NewMessage): Promise<Accepted | Refused | undefined> {
+export async function answerOfKey(
+  mongo: Mongo,
+  message: { idem?: Key | undefined; user_id: string; created_at: Date },
+): Promise<Accepted | Refused | undefined> {
   const { idem, user_id, created_at } = message
   const earlier = idem && (await findByIdempotencyKey(mongo, user_id, idem.key, created_at))
   if (!earlier?.idem) return undefined

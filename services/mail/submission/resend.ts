@@ -29,6 +29,7 @@ export async function resend(
     ...(message.lane !== 'system' && { lane: message.lane }),
     ...(message.tags && { tags: message.tags }),
     ...(message.metadata && { metadata: message.metadata }),
+    ...(message.template && { template: message.template }),
     ...(idem && { idem }),
   })
 }

@@ -20,10 +20,16 @@ export interface SendDeps {
   clock: Clock
 }
 
-/** Composes and submits a message. */
-export async function sendEmail(request: EmailRequest, caller: Caller, deps: SendDeps): Promise<Accepted | Refused> {
+/** Composes and submits a message. `template` is what its parts were rendered from, if they were. */
+export async function sendEmail(
+  request: EmailRequest,
+  caller: Caller,
+  deps: SendDeps,
+  template?: Submission['template'],
+): Promise<Accepted | Refused> {
   const raw = await composeEmail(request, deps.clock)
-  return deps.accept(submissionOf(request, raw, recipientsOf(request), caller, deps.clock))
+  const submission = submissionOf(request, raw, recipientsOf(request), caller, deps.clock)
+  return deps.accept(template ? { ...submission, template } : submission)
 }
 
 /** The message that a request makes, with a Message-ID in the sender's domain. */

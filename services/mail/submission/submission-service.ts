@@ -2,7 +2,11 @@
 import { createAccounts } from '../../accounts/account-status.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { createSenderDomains } from '../domains/store/domains.ts'
+import { createFindLimits, defaultLimits } from '../limits/find-limits.ts'
 import { wakeOf } from '../store/wake.ts'
+import { createFindSuppressed, shareQueries } from '../suppressions/find-suppressed.ts'
+import { acceptedEvents } from '../webhooks/message-events.ts'
+import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
 import { type Acceptance, createAccept } from './accept.ts'
 import { createOpenRest } from './stage-large-message.ts'
 import { createStaging } from './store/staged-body.ts'
@@ -25,6 +29,7 @@ export function createSubmissionService(foundation: Omit<Foundation, 'secrets'>,
     capture: config.DELIVERY_MODE === 'capture',
   })
   const wake = wakeOf(mongo)
+  const webhooks = mailWebhooksOf({ mongo, clock })
   const enqueue = createEnqueue({
     mongo,
     log,
@@ -34,10 +39,13 @@ export function createSubmissionService(foundation: Omit<Foundation, 'secrets'>,
     bodyDays: config.RETENTION_BODY_DAYS,
     logDays: config.RETENTION_LOG_DAYS,
     wake: (slots, flows) => wake.ring(slots, flows),
+    webhookEvents: writes => acceptedEvents(webhooks, writes),
   })
   const { isSuspended, active } = createAccounts(mongo.db, clock)
   const recipientsPerDay = async (userId: string) => (await active(userId))?.recipientsPerDay ?? 0
-  const rules = { findSenderDomain, isSuspended, recipientsPerDay }
+  const findSuppressed = shareQueries(createFindSuppressed(mongo.db, clock))
+  const limits = { findLimits: createFindLimits(mongo.db, clock), defaultLimits: defaultLimits(config) }
+  const rules = { findSenderDomain, isSuspended, findSuppressed, recipientsPerDay, ...limits }
   const acceptance = createAccept({ mongo, config, clock, log, metrics, enqueue, ...rules })
   const stageBody = createStaging({ mongo, clock, bodyDays: config.RETENTION_BODY_DAYS })
   return {

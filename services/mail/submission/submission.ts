@@ -75,6 +75,7 @@ export interface Submission {
   ambiguous?: MessageDoc['ambiguous']
   tags?: MessageDoc['tags']
   metadata?: MessageDoc['metadata']
+  template?: MessageDoc['template']
   scheduledAt?: Date
   /** Latest time of an attempt; default acceptance + 72 h. */
   expiresAt?: Date
@@ -88,7 +89,7 @@ export interface Accepted {
   id: string
   messageId: string
   createdAt: Date
-  recipients: { email: string; type: RecipientState['type']; status: 'queued' | 'scheduled' }[]
+  recipients: { email: string; type: RecipientState['type']; status: 'queued' | 'scheduled' | 'suppressed' }[]
   /** True when an equal idempotency key had been accepted before; nothing was stored again. */
   replayed: boolean
 }

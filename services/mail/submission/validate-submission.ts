@@ -7,6 +7,8 @@ import type { Config } from '../../platform/process/config.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { needsSmtpUtf8, normaliseEmail } from '../message/address.ts'
 import { createLineScanner } from '../message/line-endings.ts'
+import type { Suppressed, SuppressionQuestion } from '../suppressions/find-suppressed.ts'
+import { explainSuppression } from '../suppressions/rules/suppression.ts'
 import { keyOf, withKey } from './idempotency.ts'
 import {
   finishMessage,
@@ -33,6 +35,8 @@ export interface ValidationOptions {
   findSenderDomain: FindSenderDomain
   /** True for an account that may not send any more; at most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
+  /** The recipients that the account sends nothing to; as the database has it. */
+  findSuppressed(question: SuppressionQuestion): Promise<Suppressed>
 }
 
 /** Longest wait for a look-up in the path of an answer; then the answer is "try again". */
@@ -47,11 +51,14 @@ export async function validateSubmission(
   const lines = submission.rest ?? (await checkLines(submission.raw))
   const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines, submission.submitter.fallbackSender)
   if ('code' in read) return refuse(read.code, read.detail)
-  const recipients = validateRecipients(submission, config.MAX_RECIPIENTS)
-  if ('kind' in recipients) return recipients
+  const written = validateRecipients(submission, config.MAX_RECIPIENTS)
+  if ('kind' in written) return written
   const key = keyOf(submission, read.idempotencyKey)
   if (key && 'kind' in key) return key
-  const senders = await withTimeout(LOOKUP_MS, validateSenders(options, submission, read))
+  const [senders, recipients] = await withTimeout(
+    LOOKUP_MS,
+    Promise.all([validateSenders(options, submission, read), markSuppressed(options, submission, written)]),
+  )
   if ('kind' in senders) return senders
   const message = toMessage(options, submission, { ...senders, recipients })
   return key ? withKey(message, key) : message
@@ -80,6 +87,20 @@ function validateRecipients(submission: Submission, most: number): NewMessage['r
     recipients.push({ email, type, ...(notify && { notify: [...notify] }), ...(orcpt && { orcpt }) })
   }
   return recipients
+}
+
+/** The recipients with the reason of those that the account has suppressed for this stream. */
+async function markSuppressed(
+  { findSuppressed }: ValidationOptions,
+  { submitter: { userId }, lane: stream }: Submission,
+  recipients: NewMessage['recipients'],
+): Promise<NewMessage['recipients']> {
+  const suppressed = await findSuppressed({ userId, stream, emails: recipients.map(({ email }) => email) })
+  if (suppressed.size === 0) return recipients
+  return recipients.map(recipient => {
+    const entry = suppressed.get(recipient.email)
+    return entry ? { ...recipient, suppressed: explainSuppression(entry) } : recipient
+  })
 }
 
 /** Senders that passed, and the message as it goes out in their name. */
@@ -155,7 +176,7 @@ function toMessage(
   { read, ...envelope }: AllowedSenders & { recipients: NewMessage['recipients'] },
 ): NewMessage {
   const at = clock.now()
-  const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
+  const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata, template } = submission
   const id = rest?.id ?? newId('em', at.getTime())
   const smtputf8 = submission.smtputf8 === true
   const { MAIL_HOSTNAME: hostname, RECEIVED_SHOWS_CLIENT: showClient } = config
@@ -178,6 +199,7 @@ function toMessage(
     ...(submitter.test && { test: true }),
     ...(tags && { tags }),
     ...(metadata && { metadata }),
+    ...(template && { template }),
     ...(scheduledAt && scheduledAt > at && { scheduled_at: scheduledAt }),
     ...(expiresAt && { expires_at: expiresAt }),
     ...(dsn && { dsn }),

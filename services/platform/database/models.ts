@@ -61,10 +61,14 @@ export async function replaceVersion<T extends { _id: number }>(
   return (await model.replaceOne(before, after, { session })).matchedCount === 1
 }
 
-/** Stores a document; false when a unique index has its key already. */
-export async function insertUnique<T extends object>(model: Model<T>, document: T): Promise<boolean> {
+/** Stores a document; false when a unique index has its key already: a transaction is then over and must be given up. */
+export async function insertUnique<T extends object>(
+  model: Model<T>,
+  document: T,
+  session?: Session,
+): Promise<boolean> {
   try {
-    await model.insertOne(document)
+    await model.insertOne(document, session ? { session } : {})
     return true
   } catch (error) {
     if (isDuplicateKey(error)) return false

@@ -25,6 +25,7 @@ export function createMetrics(service: string) {
     ...processMetrics(make),
     ...submissionMetrics(make),
     ...deliveryMetrics(make),
+    ...inboundMetrics(make),
     ...dnsMetrics(make),
     ...subscriptionMetrics(make),
   }
@@ -94,7 +95,7 @@ function deliveryMetrics({ counter, gauge, seconds }: Makers) {
   return {
     attempts: counter(
       'delivery_attempts_total',
-      'Delivery attempts by outcome (delivered, deferred, bounced, ambiguous).',
+      'Delivery attempts by outcome (delivered, deferred, bounced, ambiguous, suppressed).',
       ['outcome'],
     ),
     attemptSeconds: seconds('delivery_attempt', 'Time of a delivery attempt.', ['outcome']),
@@ -109,6 +110,16 @@ function deliveryMetrics({ counter, gauge, seconds }: Makers) {
       'delivery_ambiguous_total',
       'Attempts whose outcome is unknown: the final dot went out and no reply was recorded.',
     ),
+    suppressionsAdded: counter(
+      'suppressions_added_total',
+      'Addresses that the service suppressed by itself, by reason (hard_bounce, complaint, unsubscribe).',
+      ['reason'],
+    ),
+    authenticationRefusals: counter(
+      'authentication_refusals_total',
+      'Attempts that receivers refused because they could not authenticate the sender, by site (a provider, or other).',
+      ['site'],
+    ),
     queueDepth: gauge('queue_deliveries', 'Deliveries waiting, by state (due, later).', ['state']),
     queueOldest: gauge('queue_oldest_due_seconds', 'Age of the oldest delivery that is due.'),
     troubledSites: gauge(
@@ -118,6 +129,22 @@ function deliveryMetrics({ counter, gauge, seconds }: Makers) {
     ),
     slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
+  }
+}
+
+function inboundMetrics({ counter, gauge }: Makers) {
+  return {
+    inboundMessages: counter(
+      'inbound_messages_total',
+      'Incoming messages that were processed, by kind of their address (return_path, feedback, role) and outcome (bounced, complained, reported, duplicate, gone, auto_reply, unknown, bounce_of_bounce, no_complaint, unidentified, given_up).',
+      ['kind', 'outcome'],
+    ),
+    inboundRefused: counter(
+      'inbound_refused_total',
+      'Refusals of incoming mail, by reason (unknown, expired, too_many, too_large, loop, unavailable).',
+      ['reason'],
+    ),
+    inboundConnections: gauge('inbound_connections', 'Open connections of servers that bring mail.'),
   }
 }
 

@@ -29,7 +29,7 @@ describe('defaults', () => {
   })
 
   test('hold beside settings of earlier releases, which are ignored whatever their value is', () => {
-    expect(read({ BOUNCE_DOMAIN: 'bounces.example.com', INBOUND_LISTEN: 'not an address' })).toEqual(read())
+    expect(read({ FORMER_LISTEN: 'not an address' })).toEqual(read())
   })
 
   test('leave nothing but two settings to be made', () => {
@@ -44,6 +44,19 @@ describe('defaults', () => {
     for (const { name, meaning } of settings) expect(meaning, name).toMatch(/^[A-Z`\d].*\.$/)
   })
 })
+
+test.each([
+  ['bounces.example.com', 'bounces.example.com'],
+  [' Bounces.Example.COM ', 'bounces.example.com'],
+])('BOUNCE_DOMAIN %j is read', (given, expected) => expect(read({ BOUNCE_DOMAIN: given }).BOUNCE_DOMAIN).toBe(expected))
+
+test.each(['localhost', 'bounces_.example.com', 'a@bounces.example.com', `${'a.'.repeat(95)}com`, '-a.example.com'])(
+  'BOUNCE_DOMAIN %j is refused',
+  given =>
+    expect(configErrorsOf({ BOUNCE_DOMAIN: given })).toEqual([
+      'BOUNCE_DOMAIN: must be a host name like mail.example.com',
+    ]),
+)
 
 test.each([
   ['192.0.2.7,2001:db8::7', ['192.0.2.7', '2001:db8::7']],

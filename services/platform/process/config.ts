@@ -35,6 +35,12 @@ const proxies = list
   .refine(values => values.every(value => value === PRIVATE || isNetwork(value)), reason('field.networks_or_private'))
 const secret = text.refine(value => Buffer.byteLength(value) >= 32, reason('field.secret'))
 
+/** A name with at least two labels; MX and CNAME records cannot name a single one. */
+const domainName = text.regex(
+  /^(?=.{1,190}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$/,
+  reason('field.host_name'),
+)
+
 /** What the SMTP process binds: `[host:]port:mode`. */
 export interface ListenAddress {
   host: string | undefined
@@ -107,6 +113,12 @@ const shape = {
     'Path of the TLS certificate (PEM); read again when the file changes. `npm start` makes a self-signed one.',
   ),
   SUBMISSION_TLS_KEY: optional(text).describe('Path of the TLS key (PEM).'),
+  BOUNCE_DOMAIN: optional(text.toLowerCase().pipe(domainName)).describe(
+    'Host name that takes reports about deliveries: bounces and complaints. It needs an MX and an address record that lead to the inbound process, and an SPF record. Unset: mail leaves with the envelope sender that was submitted, and no reports are taken.',
+  ),
+  INBOUND_LISTEN: withDefault(listeners, '2526:starttls').describe(
+    'What the inbound process binds for BOUNCE_DOMAIN: `[host:]port:mode`, comma separated.',
+  ),
   SYSTEM_MAIL_FROM: optional(text).describe("Sender of the platform's own mail; default postmaster@MAIL_HOSTNAME."),
   DEFAULT_SPF_MECHANISMS: withDefault(
     text.transform(value => value.split(/[\s,]+/).filter(Boolean)),
@@ -163,6 +175,15 @@ const shape = {
   SEND_REQUESTS_PER_SECOND: withDefault(z.coerce.number().min(0).max(100_000), '10').describe(
     'Sends that an account may request over HTTP per second, with bursts of twice as many; 0 = no limit.',
   ),
+  ACCOUNT_RECIPIENTS_PER_SECOND: withDefault(z.coerce.number().min(0).max(100_000), '0').describe(
+    'Recipients that an account may submit per second, over SMTP and HTTP together, with bursts of one second, unless an admin has set a limit for the account; 0 = no limit.',
+  ),
+  ACCOUNT_RECIPIENTS_PER_HOUR: withDefault(z.coerce.number().int().min(0).max(1_000_000_000), '0').describe(
+    'Recipients that an account may submit per hour (clock hours, UTC), unless an admin has set a limit for the account; 0 = no limit.',
+  ),
+  DESTINATION_RECIPIENTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(10_000_000), '0').describe(
+    'Recipients of one account that are tried per minute at one destination (a provider or a domain), unless an admin has set a limit for the account; the rest waits. 0 = no limit.',
+  ),
   API_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(1_000_000), '100').describe(
     'Other requests to the mail API that the tokens of an account may make per minute, and logins to the panel from one address; 0 = no limit.',
   ),
@@ -218,8 +239,8 @@ const shape = {
   SERVER_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '3000').describe(
     'Requests per minute of one app secret, over all processes.',
   ),
-  WEBHOOK_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
-    'Send webhooks of apps, and query the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well.',
+  WEBHOOK_ALLOW_PRIVATE: withDefault(z.union([z.literal('loopback'), flag]), 'false').describe(
+    'Send webhooks, and query the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well; `loopback`: at addresses of this machine only, the default of `npm start`.',
   ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
     'Switch evaluations per minute of one client address with one publishable key, over all processes.',

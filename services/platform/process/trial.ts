@@ -100,6 +100,8 @@ function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: stri
     SESSION_SECRET: state.SESSION_SECRET,
     MAIL_HOSTNAME: 'localhost.localdomain',
     DELIVERY_MODE: 'capture',
+    // A developer tries webhooks with a receiver on this machine.
+    WEBHOOK_ALLOW_PRIVATE: 'loopback',
     SUBMISSION_HOST: '127.0.0.1',
     SUBMISSION_PORTS: ports.join(','),
     APP_BASE_URL: `http://127.0.0.1:${given.APP_PORT ?? '3025'}`,

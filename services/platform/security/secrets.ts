@@ -5,7 +5,17 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** What a key is for. A new use gets a new name. */
-export type Purpose = 'session' | 'dkim' | 'smtp-password' | 'dns-credential' | 'app-secret' | 'unsubscribe'
+export type Purpose =
+  | 'session'
+  | 'dkim'
+  | 'smtp-password'
+  | 'dns-credential'
+  | 'app-secret'
+  | 'unsubscribe'
+  | 'return-path'
+  | 'report-address'
+  | 'account-link'
+  | 'totp'
 
 /** Seals and opens values, and computes message authentication codes. */
 export interface Secrets {

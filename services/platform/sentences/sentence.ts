@@ -24,6 +24,7 @@ type WordsOf =
   | 'reasons'
   | 'results'
   | 'second'
+  | 'whose'
 
 /** The parameters that a code needs, none of which may be missing. */
 export type ParamsOf<Code extends SentenceCode> = {

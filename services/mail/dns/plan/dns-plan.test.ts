@@ -52,6 +52,7 @@ interface Situation {
   accepted?: string[]
   inherited?: DmarcDiscovery
   domain?: GuidanceDomain
+  host?: { bounceDomain: string }
   zone?: typeof zone | undefined
 }
 function input({
@@ -64,7 +65,7 @@ function input({
   const subject = rest.domain ?? domain
   const where = 'zone' in rest ? rest.zone : zone
   return {
-    rows: guidance(subject, host),
+    rows: guidance(subject, { ...host, ...rest.host }),
     zoneOf: name => (where && isWithin(name, where.name) ? where : undefined),
     current: name => records.filter(stored => stored.name === name),
     owned,
@@ -328,6 +329,52 @@ describe.each<[string, Situation, string, Partial<PlanItem>]>([
   ['a revoked key that was never published', { domain: revoked }, 'dkim:s1', { action: 'keep' }],
 ])('%s', (_, situation, row, expected) => {
   test(`is ${expected.action}`, () => expect(of(plan(situation), row)).toMatchObject(expected))
+})
+
+describe('the alias of the return path', () => {
+  const name = 'bounce.example.com'
+  const alias = (value: string, more: Partial<StoredRecord> = {}) => record('CNAME', name, value, more)
+  const to = 'bounces.example.net'
+  const planned = (situation: Situation) => of(plan({ ...situation, host: { bounceDomain: to } }), 'return_path')
+  const other = alias('psrp.example.org')
+
+  test.each<[string, Situation, Partial<PlanItem>]>([
+    ['a free name', {}, { action: 'create', type: 'CNAME', name, value: to }],
+    ['the alias', { records: [alias('Bounces.Example.NET.')] }, { action: 'keep' }],
+    [
+      'a proxied alias',
+      { records: [alias(to, { proxied: true })] },
+      { action: 'conflict', code: 'proxied', acceptable: true },
+    ],
+    [
+      'an accepted proxied alias',
+      { records: [alias(to, { proxied: true })], accepted: ['return_path'] },
+      { action: 'update' },
+    ],
+    [
+      'an alias of another service',
+      { records: [other] },
+      { action: 'conflict', code: 'foreign_value', acceptable: true },
+    ],
+    ['one that may be replaced', { records: [other], accepted: ['return_path'] }, { action: 'update', before: other }],
+    ['our alias to a former target', { records: [other], owned: [own('return_path', other)] }, { action: 'update' }],
+    [
+      'other records at the name, even accepted',
+      { records: [record('MX', name, '10 mx.example.org'), txt(name, 'v=spf1 -all')], accepted: ['return_path'] },
+      {
+        action: 'conflict',
+        code: 'foreign_value',
+        reason: { code: 'dns_plan.name_in_use', params: { name, types: ['MX', 'TXT'] } },
+      },
+    ],
+    ['no zone', { zone: undefined }, { action: 'skip' }],
+    ['a disabled alias', { records: [alias(to, { disabled: true })] }, { action: 'conflict', code: 'disabled' }],
+  ])('%s', (_, situation, expected) => expect(planned(situation)).toMatchObject(expected))
+
+  test('all records of its name are read', () => {
+    const { rows } = input({ host: { bounceDomain: to } })
+    expect(questionsOf(rows)).toContainEqual({ name, types: ['CNAME'] })
+  })
 })
 
 test('a record of ours that nothing asks for any more is deleted; a changed one stays', () => {

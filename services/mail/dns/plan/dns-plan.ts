@@ -5,6 +5,7 @@
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { GuidanceRow } from '../records/guidance.ts'
 import { canonicalValue, type RecordType, sameRecord } from '../records/record.ts'
+import { planAlias } from './plan-alias.ts'
 import { planDkim } from './plan-dkim.ts'
 import { planDmarc } from './plan-dmarc.ts'
 import {
@@ -37,7 +38,7 @@ function planRow(row: GuidanceRow & { type: RecordType }, input: PlanInput): Pla
   const here = input.current(name)
   const context: RowContext = { row, zone, wanted, here, input, accepted: input.accepted.has(row.id) }
   const cname = here.find(record => record.type === 'CNAME')
-  if (cname)
+  if (cname && type !== 'CNAME')
     return item(context, 'conflict', sentence('dns_plan.cname', { name, target: cname.value }), {
       before: cname,
       code: 'cname_in_the_way',
@@ -52,6 +53,7 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
   dkim: planDkim,
   spf: planSpf,
   dmarc: planDmarc,
+  return_path: planAlias,
   a: planAddress,
   ptr: planValue,
   mta_sts: planValue,

@@ -17,7 +17,7 @@ const rows = guidance(
       { selector: 's0', algorithm: 'rsa-sha256', public_key: 'T0xE', state: 'revoked' },
     ],
   },
-  { hostname: 'mail.example.net', addresses: ['192.0.2.10'], spfMechanisms: [] },
+  { hostname: 'mail.example.net', addresses: ['192.0.2.10'], spfMechanisms: [], bounceDomain: 'bounces.example.net' },
 )
 const row = (id: string) => rows.find(candidate => candidate.id === id) ?? expect.fail(`no row ${id}`)
 const found = (...values: string[]): Answer => ({ kind: 'found', values, ttl: 300 })
@@ -82,6 +82,9 @@ describe('each purpose', () => {
     spf: { results, errors, warnings: [], lookups: 1, voids: 0, temporary },
   })
   test.each<[string, string, Answer, Partial<EvaluationContext>, RecordCheck['status'], RegExp | undefined]>([
+    ['the return path', 'return_path', found('bounces.example.net'), {}, 'verified', undefined],
+    ['no return path', 'return_path', nothing, { established: true }, 'failed', /has no CNAME record/],
+    ['another return path', 'return_path', found('psrp.example.org'), {}, 'failed', /points to psrp/],
     ['our key', 'dkim:s1', found('k=rsa;p=QUJD'), {}, 'verified', undefined],
     ['our key beside prose', 'dkim:s1', found('hello', 'p=QUJD'), {}, 'verified', undefined],
     ['another key', 'dkim:s1', found('p=REVG'), {}, 'failed', /another key/],

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { reportToken } from '../../message/report-address.ts'
 import { guidance, reverseName, type SendingHost, spfTerms, spfViolations, zoneFile } from './guidance.ts'
 
 const host: SendingHost = {
@@ -36,6 +38,76 @@ test('every row has its purpose, need, host and value', () => {
     'tls_rpt | optional | TXT | _smtp._tls | v=TLSRPTv1; rua=mailto:postmaster@example.com | false',
     'mta_sts | optional | TXT | _mta-sts | v=STSv1; id=1 | false',
   ])
+})
+
+describe('the return path', () => {
+  const bounces = { ...host, bounceDomain: 'bounces.postwright.example' }
+  const rowOf = (given: Parameters<typeof guidance>[0], at: SendingHost = bounces) =>
+    guidance(given, at).filter(({ purpose }) => purpose === 'return_path')
+
+  test('is an alias of the host that takes reports', () => {
+    expect(rowOf(domain)).toEqual([
+      {
+        id: 'return_path',
+        purpose: 'return_path',
+        need: 'recommended',
+        type: 'CNAME',
+        name: 'bounce.example.com',
+        host: 'bounce',
+        value: 'bounces.postwright.example',
+        ttl: 600,
+        writable: true,
+      },
+    ])
+    expect(zoneFile('example.com', rowOf(domain))).toContain(
+      'bounce.example.com. 600 IN CNAME bounces.postwright.example.',
+    )
+  })
+  test('set by hand is not written', () => {
+    expect(rowOf({ ...domain, dns: { by_hand: ['return_path'] } })).toMatchObject([{ writable: false }])
+  })
+  test.each([
+    ['without BOUNCE_DOMAIN', domain, host],
+    ['shared with others', { ...domain, dns: { return_path: 'shared' as const } }, bounces],
+    ['off', { ...domain, dns: { return_path: 'off' as const } }, bounces],
+    ['that is BOUNCE_DOMAIN itself', domain, { ...host, bounceDomain: 'bounce.example.com' }],
+    ['of a name that is too long', { ...domain, name: `${'a.'.repeat(95)}com` }, bounces],
+  ])('%s needs no record', (_, given, at) => expect(rowOf(given, at)).toEqual([]))
+})
+
+describe('reports about the domain go to this installation', () => {
+  const mac = (value: string) => [createHmac('sha256', 'key').update(value).digest()]
+  const known = { ...domain, _id: 'dom_01abc', dns: { dmarc: { policy: 'none' as const, rua: ['me@example.com'] } } }
+  const tls = reportToken('tls', known._id, mac)
+  const dmarc = reportToken('dmarc', known._id, mac)
+  const OWN = 'v=DMARC1; p=none; rua=mailto:me@example.com'
+  const POSTMASTER = 'v=TLSRPTv1; rua=mailto:postmaster@example.com'
+  test.each<[string, Partial<NonNullable<SendingHost['reports']>> | undefined, string, string]>([
+    ['nowhere', undefined, OWN, POSTMASTER],
+    ['nowhere, without a public address', {}, OWN, POSTMASTER],
+    [
+      'over HTTPS',
+      { baseUrl: 'https://mail.example.net' },
+      OWN,
+      `v=TLSRPTv1; rua=https://mail.example.net/reports/tls/${tls}`,
+    ],
+    [
+      'by mail',
+      { mailDomain: 'bounce.example.net' },
+      `${OWN},mailto:dmarc+${dmarc}@bounce.example.net`,
+      `v=TLSRPTv1; rua=mailto:tlsrpt+${tls}@bounce.example.net`,
+    ],
+    [
+      'over HTTPS first',
+      { baseUrl: 'https://mail.example.net', mailDomain: 'bounce.example.net' },
+      `${OWN},mailto:dmarc+${dmarc}@bounce.example.net`,
+      `v=TLSRPTv1; rua=https://mail.example.net/reports/tls/${tls}`,
+    ],
+  ])('%s', (_, targets, dmarcValue, tlsValue) => {
+    const rows = guidance(known, { ...host, ...(targets && { reports: { mac, ...targets } }) })
+    const valueAt = (id: string) => rows.find(row => row.id === id)?.value
+    expect([valueAt('dmarc'), valueAt('tls_rpt')]).toEqual([dmarcValue, tlsValue])
+  })
 })
 
 describe('settings', () => {

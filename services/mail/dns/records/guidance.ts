@@ -1,5 +1,7 @@
 /** Which records a sending domain needs: the one list for guidance, plan, zone file and checks. */
 import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
+import { type Mac, reportAddress, reportToken, reportUrl } from '../../message/report-address.ts'
+import { returnPathHost } from '../../message/return-path.ts'
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
 import { type DmarcPolicy, newDmarc } from './dmarc.ts'
@@ -8,11 +10,24 @@ import { relativeName } from './names.ts'
 import { quoteTxt } from './record.ts'
 import { isPlainMechanism } from './spf-term.ts'
 
-/** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS. */
+/** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN. */
 export interface SendingHost {
   hostname: string
   addresses: readonly string[]
   spfMechanisms: readonly string[]
+  /** Host that takes reports about deliveries; absent: none does. */
+  bounceDomain?: string
+  reports?: ReportTargets
+}
+
+/** Where this installation takes reports about domains. */
+export interface ReportTargets {
+  /** Signs the tokens of domains. */
+  mac: Mac
+  /** Public https address; undefined: reports are not taken over HTTPS. */
+  baseUrl?: string | undefined
+  /** Mail domain; undefined: reports are not taken by mail. */
+  mailDomain?: string | undefined
 }
 
 /** A key as guidance needs it. */
@@ -25,6 +40,8 @@ export interface GuidanceKey {
 
 /** A domain as guidance needs it. */
 export interface GuidanceDomain {
+  /** Needed for the addresses of its reports. */
+  _id?: string
   name: string
   verification_token: string
   dkim: readonly GuidanceKey[]
@@ -35,11 +52,21 @@ export interface GuidanceDomain {
     spf_all?: '~all' | '-all'
     ttl?: number
     by_hand?: readonly string[]
+    return_path?: ReturnPathMode
   }
 }
 
 /** What a record is for. */
-export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
+export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
+
+/**
+ * Envelope sender of a domain's mail: `own`: an address at `bounce.<domain>` once its record is verified; `shared`: an
+ * address at BOUNCE_DOMAIN; `off`: as submitted.
+ */
+export type ReturnPathMode = 'own' | 'shared' | 'off'
+
+/** Id of the row of the return path. */
+export const RETURN_PATH_ROW = 'return_path'
 
 /** One record of the guidance. */
 export interface GuidanceRow {
@@ -47,7 +74,7 @@ export interface GuidanceRow {
   id: string
   purpose: Purpose
   need: 'required' | 'recommended' | 'optional'
-  type: 'TXT' | 'A' | 'AAAA' | 'PTR'
+  type: 'TXT' | 'A' | 'AAAA' | 'CNAME' | 'PTR'
   /** Fully qualified, canonical. */
   name: string
   /** Relative to the domain, as DNS panels ask for it. */
@@ -122,8 +149,9 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       need: 'required',
       type: 'TXT',
       name: `_dmarc.${name}`,
-      value: newDmarc(dns?.dmarc?.policy ?? 'none', dns?.dmarc?.rua ?? []),
+      value: newDmarc(dns?.dmarc?.policy ?? 'none', dmarcRua(domain, host)),
     }),
+    ...returnPathRows(domain, host).map(row),
     ...host.addresses.map(ip => row(addressRow(host.hostname, ip, dns?.address !== false))),
     ...host.addresses.map(ip => row(ptrRow(host.hostname, ip))),
     row({
@@ -132,7 +160,7 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       need: 'optional',
       type: 'TXT',
       name: `_smtp._tls.${name}`,
-      value: `v=TLSRPTv1; rua=mailto:postmaster@${name}`,
+      value: `v=TLSRPTv1; rua=${tlsRua(domain, host)}`,
       writable: false,
       note: sentence('dns.note_tls_rpt'),
     }),
@@ -149,6 +177,22 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
   ]
 }
 
+/** The owner's addresses for DMARC reports, and ours; reports over HTTPS are not part of RFC 9990. */
+function dmarcRua({ _id, dns }: GuidanceDomain, { reports }: SendingHost): string[] {
+  const own = dns?.dmarc?.rua ?? []
+  if (_id === undefined || reports?.mailDomain === undefined) return [...own]
+  return [...new Set([...own, reportAddress('dmarc', reportToken('dmarc', _id, reports.mac), reports.mailDomain)])]
+}
+
+/** Our URL or address for TLS reports; the postmaster of the domain while there is none. */
+function tlsRua({ _id, name }: GuidanceDomain, { reports }: SendingHost): string {
+  if (_id === undefined || !reports) return `mailto:postmaster@${name}`
+  const token = reportToken('tls', _id, reports.mac)
+  if (reports.baseUrl !== undefined) return reportUrl('tls', token, reports.baseUrl)
+  if (reports.mailDomain !== undefined) return `mailto:${reportAddress('tls', token, reports.mailDomain)}`
+  return `mailto:postmaster@${name}`
+}
+
 type Row = Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }
 
 function dkimRow(domain: string, key: GuidanceKey): Row {
@@ -163,6 +207,26 @@ function dkimRow(domain: string, key: GuidanceKey): Row {
     ...(revoked ? { note: sentence('dns.note_revoked_key') } : {}),
     ...(key.state === 'retiring' ? { note: sentence('dns.note_retiring_key') } : {}),
   }
+}
+
+/**
+ * The alias that makes a name of the domain the envelope sender of its mail, so that SPF passes for the domain itself. The
+ * installation's own name needs none.
+ */
+function returnPathRows({ name, dns }: GuidanceDomain, { bounceDomain }: SendingHost): Row[] {
+  const host = returnPathHost(name)
+  if (bounceDomain === undefined || host === undefined || host === bounceDomain) return []
+  if ((dns?.return_path ?? 'own') !== 'own') return []
+  return [
+    {
+      id: RETURN_PATH_ROW,
+      purpose: 'return_path',
+      need: 'recommended',
+      type: 'CNAME',
+      name: host,
+      value: bounceDomain,
+    },
+  ]
 }
 
 function addressRow(hostname: string, ip: string, writable: boolean): Row {

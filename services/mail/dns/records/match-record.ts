@@ -44,6 +44,7 @@ const MATCHERS: Readonly<Record<GuidanceRow['purpose'], Matcher>> = {
   dkim: matchDkim,
   spf: matchSpf,
   dmarc: matchDmarc,
+  return_path: matchAlias,
   a: matchAddress,
   ptr: matchPtr,
   mta_sts: (_, values) =>
@@ -185,6 +186,14 @@ function matchAddress(row: GuidanceRow, values: readonly string[]): Match {
   return addresses.length === 0
     ? missing(sentence('dns.address_missing', { name: row.name, type: row.type }))
     : mismatch(sentence('dns.address_other', { name: row.name, values: addresses }))
+}
+
+function matchAlias(row: GuidanceRow, values: readonly string[]): Match {
+  const targets = values.map(value => canonicalValue(row.type, value))
+  if (targets.includes(canonicalValue(row.type, row.value))) return ok()
+  return targets.length === 0
+    ? missing(sentence('dns.address_missing', { name: row.name, type: row.type }))
+    : mismatch(sentence('dns.address_other', { name: row.name, values: targets }))
 }
 
 /** Forward-confirmed reverse DNS: address → name → the same address (RFC 1912 2.1). */

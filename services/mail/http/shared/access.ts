@@ -11,7 +11,13 @@ export const SCOPES = [
   'smtp:write',
   'tokens:read',
   'tokens:write',
+  'suppressions:read',
+  'suppressions:write',
+  'templates:read',
+  'templates:write',
   'audit:read',
+  'webhooks:read',
+  'webhooks:write',
 ] as const
 
 /** One scope of a token. */

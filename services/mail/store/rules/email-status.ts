@@ -7,7 +7,9 @@ export const RECIPIENT_STATUSES = [
   'delivered',
   'bounced',
   'failed',
+  'suppressed',
   'canceled',
+  'complained',
 ] as const
 
 /** Status of one recipient. */
@@ -18,14 +20,16 @@ const ORDER: readonly RecipientStatus[] = [
   'deferred',
   'queued',
   'scheduled',
+  'complained',
   'bounced',
   'failed',
+  'suppressed',
   'canceled',
   'delivered',
 ]
 
 /** Statuses after which nothing more is tried. */
-const FINAL: readonly RecipientStatus[] = ['delivered', 'bounced', 'failed', 'canceled']
+const FINAL: readonly RecipientStatus[] = ['delivered', 'bounced', 'failed', 'suppressed', 'canceled', 'complained']
 
 /** A message is what its least settled recipient is; when all are final, the worst of them. */
 export function messageStatus(recipients: readonly { status: RecipientStatus }[]): RecipientStatus {

@@ -87,6 +87,19 @@ export function rangeOfOtherMode(relay: boolean): FlowRange {
   return { from: `${mode} `, to: `${mode}${AFTER}` }
 }
 
+/** The flows of held deliveries: no worker claims from them. They are `h <hold>`. */
+export const HELD_FLOWS: FlowRange = { from: 'h ', to: `h${AFTER}` }
+
+/** The flow of what a hold has. */
+export function heldFlow(holdId: string): string {
+  return `h ${holdId}`
+}
+
+/** The hold of such a flow; the name of any other flow gives no id of a hold. */
+export function holdOfFlow(flow: string): string {
+  return flow.startsWith('h ') ? flow.slice(2) : ''
+}
+
 /** Four digits: there are at most 4,096 slots (process/config.ts). */
 function slotName(slot: number): string {
   return String(slot).padStart(4, '0')

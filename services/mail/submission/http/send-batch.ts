@@ -2,11 +2,13 @@
 
 import { nextTurn } from '../../../platform/concurrency/event-loop-turns.ts'
 import { withTimeout } from '../../../platform/concurrency/timeout.ts'
+import type { BodyPlace, BodyRoom } from '../../../platform/http/body-room.ts'
 import { parse, problemBody, toProblem } from '../../../platform/http/web-app.ts'
 import { MAX_ERRORS } from '../../../platform/json/bounded-validation.ts'
 import { type FieldError, ProblemError } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { keysStandForAnother } from '../../store/messages.ts'
+import { type FilledRequest, fillTemplate, renderedSize } from '../fill-template.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
 import { type Caller, sendEmail } from '../send-email.ts'
@@ -35,9 +37,31 @@ export async function handleBatch(
   body: readonly unknown[],
   mode: 'strict' | 'partial',
   caller: Caller,
-  deps: SendRoutesDeps,
+  deps: SendRoutesDeps & { room: BodyRoom },
 ): Promise<{ list: { object: 'list'; data: BatchItem[]; has_more: false }; replayed: boolean }> {
   await refuseReusedKey(caller, deps)
+  const place = deps.room(caller.submitter.userId, undefined)
+  try {
+    return await sendAll(body, mode, caller, { ...deps, count: countRendered(place, deps.config.MAX_MESSAGE_BYTES) })
+  } finally {
+    place.release()
+  }
+}
+
+/** A small batch can render to a large one: all of it has room for as much as one message. */
+function countRendered(place: BodyPlace, limit: number): (filled: FilledRequest) => void {
+  let total = 0
+  return filled => {
+    const size = renderedSize(filled)
+    total += size
+    if (total > limit) throw new ProblemError('message_too_large', sentence('detail.batch_rendered', { limit }))
+    place.count(size)
+  }
+}
+
+type BatchDeps = SendRoutesDeps & { count(filled: FilledRequest): void }
+
+async function sendAll(body: readonly unknown[], mode: 'strict' | 'partial', caller: Caller, deps: BatchDeps) {
   const validated = await inTurns(body, item => validateItem(item, caller, deps))
   if (mode === 'strict') refuseAll(validated)
   const results = await inTurns(validated, (item, index) =>
@@ -45,7 +69,7 @@ export async function handleBatch(
   )
   const replayed = results.flatMap(result => ('replayed' in result ? [result.replayed] : []))
   return {
-    list: { object: 'list', data: withFewErrors(results.map(({ item }) => item)), has_more: false },
+    list: { object: 'list' as const, data: withFewErrors(results.map(({ item }) => item)), has_more: false as const },
     replayed: replayed.length > 0 && replayed.every(Boolean),
   }
 }
@@ -85,12 +109,15 @@ function keyOfItem(key: string, index: number): string {
   return `${key}#${index}`
 }
 
-async function validateItem(item: unknown, caller: Caller, deps: SendRoutesDeps): Promise<EmailRequest | ProblemError> {
+async function validateItem(item: unknown, caller: Caller, deps: BatchDeps): Promise<FilledRequest | ProblemError> {
   try {
     const request = parse(emailRequest, item, '') as EmailRequest
     validateRequest(request, deps.clock.now())
     const refused = await deps.validateSender(caller.submitter, request.from.email)
-    return refused ? toRefusal(refused) : request
+    if (refused) return toRefusal(refused)
+    const filled = await fillTemplate(request, caller.submitter.userId, deps.renderPublished)
+    deps.count(filled)
+    return filled
   } catch (error) {
     if (error instanceof ProblemError) return error
     throw error
@@ -98,7 +125,7 @@ async function validateItem(item: unknown, caller: Caller, deps: SendRoutesDeps)
 }
 
 /** Throws the first problem, with the errors of all items under their index. */
-function refuseAll(validated: readonly (EmailRequest | ProblemError)[]): void {
+function refuseAll(validated: readonly (FilledRequest | ProblemError)[]): void {
   const first = validated.find(item => item instanceof ProblemError)
   if (!first) return
   const errors = validated.flatMap((item, index): FieldError[] => {
@@ -117,16 +144,16 @@ function refuseAll(validated: readonly (EmailRequest | ProblemError)[]): void {
 }
 
 async function sendItem(
-  request: EmailRequest,
+  { request, template, warnings }: FilledRequest,
   index: number,
   caller: Caller,
   deps: SendRoutesDeps,
 ): Promise<{ item: BatchItem; replayed?: boolean }> {
   const idem = caller.idem && { ...caller.idem, key: keyOfItem(caller.idem.key, index) }
   try {
-    const result = await sendEmail(request, idem ? { ...caller, idem } : caller, deps)
+    const result = await sendEmail(request, idem ? { ...caller, idem } : caller, deps, template)
     if (result.kind === 'refused') return { item: failed(index, toRefusal(result)) }
-    const email = toAnswer(result, [])
+    const email = toAnswer(result, warnings)
     return { item: { index, status: 202, id: email.id, email }, replayed: result.replayed }
   } catch (error) {
     return { item: failed(index, toProblem(error)) }

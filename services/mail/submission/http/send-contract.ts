@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { idempotencyHeader } from '../../../platform/http/idempotency-key.ts'
 import type { Access } from '../../http/shared/access.ts'
+import { sendingLimit } from '../../limits/http/limits-contract.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { emailRequest, emailRequestKeywords, rawRequest } from '../rules/email-request.ts'
 
@@ -34,7 +35,6 @@ export const emailAccepted = z
       z.strictObject({
         email: z.string(),
         type: z.enum(['to', 'cc', 'bcc', 'envelope']),
-        // The wire form of the send API names `suppressed`; no release sets it.
         status: z.enum(['queued', 'scheduled', 'suppressed']),
       }),
     ),
@@ -175,5 +175,8 @@ export const getLimits = endpoint({
     sends_per_second: z.number(),
     recipients_per_day: z.number().int().describe('Of the account; 0 = no limit, and nothing is counted.'),
     recipients_today: z.number().int().describe('Counted against the limit since 00:00 UTC.'),
+    sending_limits: z
+      .array(sendingLimit)
+      .describe('Rates and amounts of the account, its logins, domains and destinations.'),
   }),
 })

@@ -10,6 +10,7 @@ import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
 import { setRateHeaders, type TakeRequest } from '../../http/shared/rate-limit.ts'
+import type { RenderPublished } from '../../templates/render-published.ts'
 import {
   type EmailRequest,
   findRequestErrors,
@@ -28,6 +29,7 @@ export interface SendRoutesDeps extends SendDeps {
   /** Validates an envelope sender alone, before anything is stored. */
   validateSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
   takeSend: TakeRequest
+  renderPublished: RenderPublished
   config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES' | 'RETENTION_LOG_DAYS' | 'RETENTION_BODY_DAYS'>
 }
 

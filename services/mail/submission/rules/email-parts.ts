@@ -18,6 +18,8 @@ export const EMAIL_LIMITS = {
   metadata: 20,
   batch: 100,
   scheduleDays: 30,
+  /** Values for a template; more than it can have variables, so that others can be ignored. */
+  templateVariables: 200,
 } as const
 
 /** Text without control characters and the line separators of Unicode, as a JSON Schema pattern without flags. */

@@ -168,9 +168,9 @@ test('a recipient named twice is once in the envelope, under the first field', (
 })
 
 test('unsupported fields are named', () => {
-  expect(unsupportedIn(emailRequest.parse({ ...minimal, track: { opens: true }, template: null }))).toEqual([
-    'template',
+  expect(unsupportedIn(emailRequest.parse({ ...minimal, track: { opens: true }, unsubscribe: null }))).toEqual([
     'track',
+    'unsubscribe',
   ])
   expect(unsupportedIn(emailRequest.parse(minimal))).toEqual([])
 })

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { DAY_MS } from '../../../platform/durations.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { Mailbox } from '../../message/address.ts'
 import {
@@ -20,7 +21,7 @@ import {
 } from './email-parts.ts'
 
 /** Fields that are part of the design but not of this version. */
-const UNSUPPORTED = ['template', 'track', 'unsubscribe'] as const
+const UNSUPPORTED = ['track', 'unsubscribe'] as const
 
 const common = {
   tags: tags.optional(),
@@ -36,10 +37,35 @@ const UNBUILT = z.unknown().meta({ hidden: true })
  * Rules of a message that zod cannot express (see {@link findRequestErrors}): conditions do not affect generated types.
  */
 export const emailRequestKeywords = {
-  description: `A message with text, html or both. to, cc and bcc together have at most ${EMAIL_LIMITS.recipients} addresses.`,
-  if: { properties: { html: {} }, required: ['html'] },
-  else: { properties: { text: {} }, required: ['text'] },
+  description: `A message with a subject and text, html or both; or with a template, which has them. to, cc and bcc together have at most ${EMAIL_LIMITS.recipients} addresses.`,
+  if: { properties: { template: {} }, required: ['template'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: {
+    not: {
+      anyOf: ['text', 'html'].map(part => ({ properties: { [part]: { type: 'string' } }, required: [part] })),
+    },
+  },
+  else: {
+    properties: { subject: { type: 'string' } },
+    required: ['subject'],
+    if: { properties: { html: {} }, required: ['html'] },
+    else: { properties: { text: {} }, required: ['text'] },
+  },
 }
+
+/** A template of the account in the place of subject, text and html. */
+const template = z
+  .strictObject({
+    id: z.string().min(1).max(128).optional().describe('Id or name.'),
+    name: z.string().min(1).max(128).optional(),
+    version: z.number().int().min(1).max(1_000_000_000).optional().describe('By default the published one.'),
+    variables: z
+      .record(z.string().max(64), z.unknown())
+      .meta({ maxProperties: EMAIL_LIMITS.templateVariables })
+      .optional(),
+  })
+  .refine(({ id, name }) => (id === undefined) !== (name === undefined), reason('field.template_reference'))
+  .meta({ id: 'TemplateReference', oneOf: [{ required: ['id'] }, { required: ['name'] }] })
 
 /** One message. */
 export const emailRequest = z
@@ -49,15 +75,21 @@ export const emailRequest = z
     cc: mailboxes.optional(),
     bcc: mailboxes.optional(),
     reply_to: mailboxes.optional(),
-    subject: headerText(EMAIL_LIMITS.subject),
+    subject: headerText(EMAIL_LIMITS.subject).optional(),
     text: bodyText.optional(),
     html: bodyText.optional(),
     attachments: z.array(attachment).max(EMAIL_LIMITS.attachments).optional(),
     headers: headers.optional(),
     ...common,
-    template: UNBUILT.optional(),
+    template: template.optional(),
     track: UNBUILT.optional(),
     unsubscribe: UNBUILT.optional(),
+  })
+  .refine(({ subject, template }) => subject !== undefined || template !== undefined, {
+    path: ['subject'],
+    message: reason('field.required'),
+    // Listed together with the errors of other fields.
+    when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .meta({
     id: 'EmailRequest',
@@ -94,7 +126,7 @@ export interface RequestError {
   pointer: string
   reason: Sentence
   /** The code in the answer. */
-  code: 'too_small' | 'too_big' | 'missing'
+  code: 'too_small' | 'too_big' | 'missing' | 'not_allowed'
 }
 
 /** One recipient of the envelope. */
@@ -114,7 +146,11 @@ export function recipientsOf(request: { to: Mailbox[]; cc?: Mailbox[] | undefine
 /** Errors of a parsed message that no single field shows. */
 export function findRequestErrors(request: EmailRequest, now: Date): RequestError[] {
   const errors = findCommonErrors(request, now)
-  if (request.text === undefined && request.html === undefined)
+  if (request.template) {
+    for (const part of ['text', 'html'] as const)
+      if (request[part] !== undefined)
+        errors.push({ pointer: `/${part}`, reason: sentence('field.template_with_body'), code: 'not_allowed' })
+  } else if (request.text === undefined && request.html === undefined)
     errors.push({ pointer: '/text', reason: sentence('field.body_missing'), code: 'missing' })
   return errors
 }
@@ -148,7 +184,8 @@ export function unsupportedIn(request: object): string[] {
 
 /**
  * Reads the known fields from the body of `POST /api/send`, so that an old caller with fields of its own never breaks;
- * lists the dropped ones. Anything but an object is passed on for the schema to refuse.
+ * lists the dropped ones. Anything but an object is passed on for the schema to refuse. A template beside a text or html is
+ * dropped too: earlier releases ignored this field.
  */
 export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, warnings: [] }
@@ -160,6 +197,8 @@ export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
   for (const [field, value] of Object.entries(body)) {
     if ((UNSUPPORTED as readonly string[]).includes(field))
       warn('unsupported_field', field, 'This field is not supported yet and was ignored.')
+    else if (field === 'template' && ['text', 'html'].some(part => Object.hasOwn(body, part)))
+      warn('unsupported_field', field, 'A message with text or html uses no template; this field was ignored.')
     else if (Object.hasOwn(emailRequest.shape, field)) kept.push([field, value])
     else warn('unknown_field', field, 'This field was ignored.')
   }

@@ -22,6 +22,8 @@ export interface Origin {
 export interface EntranceOptions {
   log: Log
   clients: Clients
+  /** The setting that names the address, for errors. */
+  setting: 'SUBMISSION_LISTEN' | 'INBOUND_LISTEN'
   /** Networks that speak the PROXY protocol; from them the header is expected, from others never read. */
   proxies: readonly string[]
   /** Time for the PROXY header and for the TLS handshake, in milliseconds. */
@@ -41,7 +43,7 @@ export interface Entrance {
   cut(): void
 }
 
-/** Binds one address of SUBMISSION_LISTEN. */
+/** Binds one address of a setting. */
 export async function openEntrance(address: ListenAddress, host: string, options: EntranceOptions): Promise<Entrance> {
   const open = new Set<Socket>()
   const waiting = new Set<Socket>()
@@ -57,7 +59,7 @@ export async function openEntrance(address: ListenAddress, host: string, options
       })
       .finally(() => waiting.delete(socket))
   })
-  const port = await listenOn(server, address, host)
+  const port = await listenOn(server, address, host, options.setting)
   return {
     port,
     stop: () =>
@@ -71,8 +73,8 @@ export async function openEntrance(address: ListenAddress, host: string, options
   }
 }
 
-function listenOn(server: Server, address: ListenAddress, host: string): Promise<number> {
-  return listen(server, address.port, address.host ?? host, 'SUBMISSION_LISTEN')
+function listenOn(server: Server, address: ListenAddress, host: string, setting: string): Promise<number> {
+  return listen(server, address.port, address.host ?? host, setting)
 }
 
 async function pass(socket: Socket, mode: ListenAddress['mode'], options: EntranceOptions): Promise<void> {

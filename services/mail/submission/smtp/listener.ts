@@ -118,6 +118,7 @@ export async function listenForSubmission(options: ListenerOptions): Promise<Lis
       const server = servers[address.mode]
       const entrance = await openEntrance(address, config.APP_HOST, {
         ...{ log, clients, proxies: config.SUBMISSION_PROXY_FROM, handshakeMs: limits.handshakeMs },
+        setting: 'SUBMISSION_LISTEN',
         secureContext: () => contextOf(server),
         admit: (socket, origin) => admit(server, socket, origin),
       })

@@ -19,6 +19,12 @@ export const details = {
   'detail.request_rate': 'At most {count} such requests are allowed in {seconds} s.',
   'detail.account_exists': 'There is an account {name} already.',
   'detail.last_admin': 'This is the last active admin; make another one first.',
+  'detail.invited_already': '{email} is invited already; send the mail again instead.',
+  'detail.no_invitation': 'There is no such invitation; it may have been accepted.',
+  'detail.factor_on': 'The second factor is on already; turn it off first.',
+  'detail.factor_not_started': 'The second factor is not being set up; begin again.',
+  'detail.no_factor': 'The second factor is not on.',
+  'detail.no_session': 'There is no such session; it may have ended.',
   'detail.no_account': 'There is no such account.',
   'detail.foreign_account': 'The account {name} exists and does not belong to namespace {namespace}.',
   'detail.managed_by': '{kind} {name} manages this record; change it there.',
@@ -106,6 +112,10 @@ export const details = {
   'detail.form_cut': 'its boundary is missing',
   'detail.form_headers': 'a part of it has no valid headers',
   'detail.form_encoding': 'a part of it has a Content-Transfer-Encoding',
+  'detail.no_suppression': 'There is no such suppression in this account.',
+  'detail.all_suppressed':
+    'Nothing was sent: all {count} recipients are on the suppression list of the account; {address}: {reason}.',
+  'detail.imports_busy': 'Other files are being imported; try again in some seconds.',
   'detail.file_type': 'Send the file as text/csv, or as the file of multipart/form-data.',
   // Domains and their DNS
   // Names of domains and DKIM keys

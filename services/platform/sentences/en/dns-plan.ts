@@ -8,6 +8,9 @@ export const dnsPlan = {
   'dns_plan.proxied': '{name} is proxied, which hides its SMTP service.',
   'dns_plan.server_address_changed': 'The address of the server changed.',
   'dns_plan.other_address': '{name} points to {value}.',
+  'dns_plan.alias_changed': 'The target changed.',
+  'dns_plan.name_in_use':
+    '{name} has records of other types ({types}); a CNAME can only be the only record of its name. Remove them first.',
   'dns_plan.disabled': 'The record at {name} is disabled; enable it at your DNS provider.',
   'dns_plan.locked': 'The record at {name} is locked; unlock it at your DNS provider.',
   'dns_plan.too_long': 'The value has {bytes} bytes; your DNS provider accepts {limit} in a TXT record.',

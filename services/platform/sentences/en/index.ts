@@ -1,4 +1,6 @@
 /** The English texts. Their placeholders define the parameters of each code, for all languages. */
+import { accountMail } from './account-mail.ts'
+import { authentication } from './authentication.ts'
 import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
@@ -6,12 +8,20 @@ import { dnsPlan } from './dns-plan.ts'
 import { dnsProviders } from './dns-providers.ts'
 import { fields } from './fields.ts'
 import { health } from './health.ts'
+import { inbound } from './inbound.ts'
 import { json } from './json.ts'
+import { limits } from './limits.ts'
 import { problemTitles } from './problem-titles.ts'
+import { queueControl } from './queue-control.ts'
+import { reports } from './reports.ts'
 import { resources } from './resources.ts'
+import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { webhooks } from './webhooks.ts'
 
 export const english = {
+  ...accountMail,
+  ...authentication,
   ...delivery,
   ...details,
   ...dns,
@@ -19,10 +29,16 @@ export const english = {
   ...dnsProviders,
   ...fields,
   ...health,
+  ...inbound,
   ...json,
+  ...limits,
   ...problemTitles,
+  ...reports,
+  ...queueControl,
   ...resources,
+  ...templates,
   ...texts,
+  ...webhooks,
 } as const
 
 export type English = typeof english

@@ -20,6 +20,12 @@ export const details: Readonly<Record<keyof typeof english, string>> = {
   'detail.request_rate': '{seconds} 秒内最多允许 {count} 个此类请求。',
   'detail.account_exists': '账号 {name} 已存在。',
   'detail.last_admin': '这是最后一个有效的管理员，请先新增一个。',
+  'detail.invited_already': '{email} 已被邀请，可重新发送邮件。',
+  'detail.no_invitation': '没有该邀请，它可能已被接受。',
+  'detail.factor_on': '两步验证已启用，请先停用。',
+  'detail.factor_not_started': '两步验证尚未开始设置，请重新开始。',
+  'detail.no_factor': '两步验证未启用。',
+  'detail.no_session': '没有该会话，它可能已经结束。',
   'detail.no_account': '账号不存在。',
   'detail.foreign_account': '账号 {name} 已存在，且不属于命名空间 {namespace}。',
   'detail.managed_by': '该记录由 {kind} {name} 管理，请在那里修改。',
@@ -106,6 +112,9 @@ export const details: Readonly<Record<keyof typeof english, string>> = {
   'detail.form_cut': '缺少 boundary',
   'detail.form_headers': '有一部分没有有效的头',
   'detail.form_encoding': '有一部分带有 Content-Transfer-Encoding',
+  'detail.no_suppression': '此账户中没有这条抑制记录。',
+  'detail.all_suppressed': '未发送：全部 {count} 个收件人都在账户的抑制列表中；{address}：{reason}。',
+  'detail.imports_busy': '正在导入其他文件；请几秒后重试。',
   'detail.file_type': '请以 text/csv 发送文件，或作为 multipart/form-data 的文件发送。',
   // Domains and their DNS
   // Names of domains and DKIM keys

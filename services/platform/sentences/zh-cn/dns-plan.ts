@@ -9,6 +9,8 @@ export const dnsPlan: Readonly<Record<keyof typeof english, string>> = {
   'dns_plan.proxied': '{name} 开启了代理，会隐藏其 SMTP 服务。',
   'dns_plan.server_address_changed': '服务器地址已变更。',
   'dns_plan.other_address': '{name} 指向 {value}。',
+  'dns_plan.alias_changed': '目标已变更。',
+  'dns_plan.name_in_use': '{name} 已有其他类型的记录（{types}）；CNAME 必须是该名称下唯一的记录，请先删除它们。',
   'dns_plan.disabled': '{name} 的记录已停用，请在 DNS 服务商处启用。',
   'dns_plan.locked': '{name} 的记录已锁定，请在 DNS 服务商处解锁。',
   'dns_plan.too_long': '该值有 {bytes} 字节，而您的 DNS 服务商的 TXT 记录最多 {limit} 字节。',

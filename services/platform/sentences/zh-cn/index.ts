@@ -1,5 +1,7 @@
 /** The Chinese texts; the compiler requires one for each English text. */
 import type { Catalogue } from '../render.ts'
+import { accountMail } from './account-mail.ts'
+import { authentication } from './authentication.ts'
 import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
@@ -7,14 +9,22 @@ import { dnsPlan } from './dns-plan.ts'
 import { dnsProviders } from './dns-providers.ts'
 import { fields } from './fields.ts'
 import { health } from './health.ts'
+import { inbound } from './inbound.ts'
 import { json } from './json.ts'
+import { limits } from './limits.ts'
 import { problemTitles } from './problem-titles.ts'
+import { queueControl } from './queue-control.ts'
+import { reports } from './reports.ts'
 import { resources } from './resources.ts'
+import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { webhooks } from './webhooks.ts'
 
 /** Simplified Chinese. */
 export const chinese: Catalogue = {
   texts: {
+    ...accountMail,
+    ...authentication,
     ...delivery,
     ...details,
     ...dns,
@@ -22,10 +32,16 @@ export const chinese: Catalogue = {
     ...dnsProviders,
     ...fields,
     ...health,
+    ...inbound,
     ...json,
+    ...limits,
     ...problemTitles,
+    ...reports,
+    ...queueControl,
     ...resources,
+    ...templates,
     ...texts,
+    ...webhooks,
   },
   separator: '、',
 }

@@ -1,0 +1,23 @@
+/** Results of webhooks that are ours: attempts without an answer, events that are over, webhooks that were disabled. */
+export const webhooks = {
+  'webhook.timeout': 'no answer in time',
+  'webhook.tls': 'TLS failed: {error}',
+  'webhook.connection': 'no connection: {error}',
+  'webhook.private_address': '{host} is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
+  'webhook.no_public_address': '{host} has no public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
+  'webhook.tls_required': '{protocol}// is not encrypted; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
+  'webhook.url_login': 'the address contains a user name or password',
+  'webhook.answer_too_long': 'the answer has more than {bytes} bytes',
+  'webhook.redirect': 'the receiver answered {status}: redirects are not followed',
+  'webhook.no_secret': 'the secret of the webhook cannot be opened: {error}',
+  'webhook.off': 'the webhook is off',
+  'webhook.removed': 'the webhook was removed',
+  'webhook.dropped': 'dropped, because more than {limit} newer events were waiting',
+  'webhook.gone': 'the receiver answered 410: it wants no more events',
+  'webhook.failing': 'every attempt of the last {days} days failed',
+  'detail.webhook_unknown': 'no such webhook in this account',
+  'detail.webhook_limit': 'an account has at most {count} webhooks',
+  'detail.webhook_off': 'the webhook is off: enable it first',
+  'detail.delivery_unknown': 'no such delivery of this webhook',
+  'detail.delivery_waits': 'the delivery is still waiting for an attempt',
+} as const

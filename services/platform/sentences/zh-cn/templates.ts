@@ -1,0 +1,42 @@
+/** What is wrong with a template, its variables or its values. */
+import type { templates as english } from '../en/templates.ts'
+
+export const templates: Record<keyof typeof english, string> = {
+  'field.template_at': '第 {line} 行第 {column} 列：{reason}',
+  'field.template_body': '模板需要 html 或 text',
+  'field.template_name':
+    '须为 1 到 64 个小写字母、数字或 . _ -，以字母或数字开头；“preview” 和以 tpl_ 开头的名称为保留名称',
+  'field.template_key': '须为 1 到 64 个字母、数字或 _，以字母开头，且不能是模板语言的保留字',
+  'field.template_tag': '没有标签 “{name}”。可用：{tags}。',
+  'field.template_filter': '没有过滤器 “{name}”。值会自动转义。可用：{filters}。',
+  'field.template_not_closed': '有未闭合的部分（{text}）。请补上结束标签或括号。',
+  'field.template_syntax': '无法作为模板解析：{text}。如果 {{ 和 {% 是普通文字，请写成 HTML 实体。',
+  'field.template_depth': '标签嵌套过深，请减少嵌套。',
+  'field.template_tags': '标签和输出超过 {limit} 个，请缩短模板。',
+  'field.template_tag_length': '一个标签或输出最多 {limit} 个字符，请拆分。',
+  'field.template_character': '字符 U+FDD0 和 U+FDD1 不是文字，请删除。',
+  'field.template_variable': '变量 “{name}” 未声明。请添加到变量中，或更正名称。',
+  'field.template_place':
+    '此处不能放值，因为无法转义（脚本、样式表、注释、标签名或属性名）。请放到文字或带引号的属性中。',
+  'field.template_unquoted': '属性 {name} 中的值需要给属性加引号。',
+  'field.template_element': '元素 {name} 的属性中不能放值，请直接写在模板中。',
+  'field.template_attribute': '属性 {name} 中不能放值，请直接写在模板中。',
+  'field.template_url': '地址不能以 “{scheme}:” 开头。允许：{schemes}。',
+  'field.template_style': '样式中的值只能包含字母、数字、空格和 # % . , - _。地址和函数请直接写在模板中。',
+  'field.template_list_output': '不能输出列表或对象。请使用 for 循环、过滤器 join 或其中的字段。',
+  'field.template_steps': '渲染需要超过 {limit} 步。请缩短列表或减少嵌套循环。',
+  'field.template_memory': '渲染需要的内存或时间过多。请减少过滤器和循环。',
+  'field.template_output': '结果超过 {limit} 个字符。请缩短值或减少重复。',
+  'field.template_value_missing': '是模板必需的',
+  'field.template_values': '所有值合计最多 {count} 个字符',
+  'field.template_value_depth': '最多嵌套 {count} 层',
+  'field.template_reference': '需要 id 或 name 之一',
+  'field.template_with_body': '不能与 template 同时提供，模板中已有',
+  'detail.no_template': '没有使用此 id 或名称的模板。可用 GET /api/v1/templates 列出。',
+  'detail.no_template_version': '模板 {name} 没有版本 {version}。可用 GET /api/v1/templates/{name}/versions 列出。',
+  'detail.template_unpublished': '模板 {name} 尚未发布。请先发布再发送。',
+  'detail.template_name_taken': '已有名为 {name} 的模板。',
+  'detail.templates_full': '此账户已有 {count} 个模板，达到上限。请先删除一个。',
+  'detail.no_preview': '此预览已不存在，请重新预览模板。',
+  'detail.batch_rendered': '此批次的模板生成超过 {limit} 字节。请分成较小的批次发送。',
+}

@@ -1,0 +1,24 @@
+import type { webhooks as texts } from '../en/webhooks.ts'
+
+export const webhooks: Record<keyof typeof texts, string> = {
+  'webhook.timeout': '未在限时内应答',
+  'webhook.tls': 'TLS 失败：{error}',
+  'webhook.connection': '无法连接：{error}',
+  'webhook.private_address': '{host} 不是公网地址；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行',
+  'webhook.no_public_address': '{host} 没有公网地址；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行',
+  'webhook.tls_required': '{protocol}// 未加密；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行',
+  'webhook.url_login': '地址中包含用户名或密码',
+  'webhook.answer_too_long': '应答超过 {bytes} 字节',
+  'webhook.redirect': '接收方应答 {status}：不跟随重定向',
+  'webhook.no_secret': '无法解开此 Webhook 的密钥：{error}',
+  'webhook.off': 'Webhook 已停用',
+  'webhook.removed': 'Webhook 已删除',
+  'webhook.dropped': '已丢弃：等待中的较新事件超过 {limit} 条',
+  'webhook.gone': '接收方应答 410：不再接收事件',
+  'webhook.failing': '最近 {days} 天的所有尝试都失败了',
+  'detail.webhook_unknown': '此账户没有这个 Webhook',
+  'detail.webhook_limit': '每个账户最多 {count} 个 Webhook',
+  'detail.webhook_off': 'Webhook 已停用：请先启用',
+  'detail.delivery_unknown': '此 Webhook 没有这次投递',
+  'detail.delivery_waits': '这次投递仍在等待尝试',
+}
