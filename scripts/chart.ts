@@ -9,6 +9,9 @@ import { writeGenerated } from './generated-files.ts'
 
 const CHART = 'charts/postwright'
 
+/** A name with a domain, or nothing. */
+const HOST_NAME = '^$|^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$'
+
 /** Values with an enumeration, or of another type than their default. */
 const REFINED: Record<string, object> = {
   'image.pullPolicy': { enum: ['Always', 'IfNotPresent', 'Never'] },
@@ -17,6 +20,9 @@ const REFINED: Record<string, object> = {
   'tls.mode': { enum: ['certManager', 'existingSecret', 'selfSigned'] },
   'smtp.service.type': { enum: ['LoadBalancer', 'NodePort', 'ClusterIP'] },
   'smtp.service.externalTrafficPolicy': { enum: ['Local', 'Cluster'] },
+  'inbound.service.type': { enum: ['LoadBalancer', 'NodePort', 'ClusterIP'] },
+  'inbound.service.externalTrafficPolicy': { enum: ['Local', 'Cluster'] },
+  bounceDomain: { type: 'string', pattern: HOST_NAME },
   'smtp.service.ports': {
     type: 'object',
     additionalProperties: false,
@@ -26,7 +32,7 @@ const REFINED: Record<string, object> = {
   appBaseUrl: { type: 'string', pattern: '^$|^https?://[^/]+' },
   adminBaseUrl: { type: 'string', pattern: '^$|^https?://[^/]+' },
   trustedProxies: { type: 'array', items: { type: 'string', pattern: '^(private|[0-9a-fA-F:.]+(/[0-9]{1,3})?)$' } },
-  mailHostname: { type: 'string', pattern: '^$|^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$' },
+  mailHostname: { type: 'string', pattern: HOST_NAME },
   config: {
     type: 'object',
     propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },

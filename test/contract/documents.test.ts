@@ -105,10 +105,14 @@ test('operation ids are frozen', () => {
 describe('the sending operations', () => {
   const request = mail.components.schemas.EmailRequest as { required: string[]; properties: Record<string, Json> }
 
-  test('require sender, recipients and subject, and text or html', () => {
-    expect(request.required).toEqual(['from', 'to', 'subject'])
-    expect(request).toMatchObject({ if: { required: ['html'] }, else: { required: ['text'] } })
-    expect(mail.components.schemas.SendRequest).toMatchObject({ required: ['from', 'to', 'subject'] })
+  test('require sender and recipients, and without a template a subject and text or html', () => {
+    expect(request.required).toEqual(['from', 'to'])
+    const rules = {
+      if: { required: ['template'] },
+      else: { required: ['subject'], if: { required: ['html'] }, else: { required: ['text'] } },
+    }
+    expect(request).toMatchObject(rules)
+    expect(mail.components.schemas.SendRequest).toMatchObject({ required: ['from', 'to'], ...rules })
   })
 
   test('describe an address, alone and in lists', () => {
@@ -145,7 +149,7 @@ describe('the sending operations', () => {
   })
 
   test('do not list fields that are rejected', () => {
-    for (const field of ['template', 'track', 'unsubscribe']) expect(request.properties).not.toHaveProperty(field)
+    for (const field of ['track', 'unsubscribe']) expect(request.properties).not.toHaveProperty(field)
   })
 })
 

@@ -126,6 +126,13 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
+      'known return paths',
+      { returnPath: 'Shared', dns: { records: { returnPath: 'Guidance' } } },
+      { returnPath: 'shared' },
+      'Unsupported value',
+    ],
+    [
+      'MailDomain',
       'a TTL of a minute',
       { dns: { ttlSeconds: 60 } },
       { dns: { ttlSeconds: 59 } },

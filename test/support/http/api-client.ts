@@ -33,6 +33,7 @@ const problem = z.strictObject({
   code: z.enum(Object.keys(problems) as [string, ...string[]]),
   message: z.string(),
   request_id: z.string(),
+  challenge: z.string().optional(),
   errors: z
     .array(
       z.strictObject({
@@ -83,7 +84,9 @@ export function apiClient(
 
 function find(operations: readonly AnyEndpoint[], method: string, path: string): AnyEndpoint | undefined {
   const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
-  return operations.find(operation => operation.method === method && fits(operation.path))
+  const known = operations.filter(operation => operation.method === method && fits(operation.path))
+  // As in the service, a path that is named literally is no value of a parameter.
+  return known.find(operation => operation.path === path) ?? known[0]
 }
 
 function check(answer: Answer, operation: AnyEndpoint | undefined, what: string): void {

@@ -47,6 +47,7 @@ export const QUEUE_MANAGER = 'qmgr unix n - n 300 1 qmgr\n'
 /** The additional services for receiving. */
 const MASTER = `127.0.0.1:PORT inet n - n - - smtpd
 virtual unix - n n - - virtual
+smtp unix - - n - - smtp
 ${QUEUE_MANAGER}${QUEUE_SERVICES}`
 
 /** Starts Postfix, with STARTTLS. `settings`: further lines of its main.cf. */

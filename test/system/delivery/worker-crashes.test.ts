@@ -7,6 +7,8 @@ import { type Result, resultOf, unrecordedResult } from '../../../services/mail/
 import { createSettle } from '../../../services/mail/delivery/batch/settle.ts'
 import { createReport } from '../../../services/mail/delivery/failure-report.ts'
 import type { Sent } from '../../../services/mail/delivery/smtp/transport.ts'
+import { createSuppress } from '../../../services/mail/delivery/suppress-bounced.ts'
+import { RefusalRecorder } from '../../../services/mail/domains/record-refusals.ts'
 import { readBody } from '../../../services/mail/store/bodies.ts'
 import { DeliveryQueue } from '../../../services/mail/store/deliveries.ts'
 import { type ClaimedDelivery, type ClaimRef, toDelivery } from '../../../services/mail/store/delivery.ts'
@@ -64,6 +66,8 @@ function settling(scene: DeliveryEnvironment, signal: AbortSignal) {
   let fate: Fate | undefined
   const settle = createSettle({
     ...{ mongo, queue, outbox, metrics, signal, log: silentLog },
+    suppress: createSuppress({ db: mongo.db, clock, metrics }),
+    refusals: new RefusalRecorder({ db: mongo.db, clock }),
     report: results => (fate ? fate('report', () => report(results)) : report(results)),
   })
   return {

@@ -3,6 +3,9 @@
  * A code without a row here fails the first test.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createUser } from '../../../services/accounts/manage-accounts.ts'
+import { secondFactorPlace } from '../../../services/accounts/second-factor.ts'
+import { putSecondFactor } from '../../../services/accounts/store/second-factors.ts'
 import { type Problem, type ProblemCode, problems } from '../../../services/platform/problems.ts'
 import {
   type ApiAnswer,
@@ -51,6 +54,7 @@ beforeAll(async () => {
   const { admins } = (await api.call('GET', '/admin')).body.data
   await api.call('PUT', `/admin/${admins.at(-1).id}`, { body: { status: '0' } })
   ids.disabledName = admins.at(-1).username
+  await giveSecondFactor('careful', 'correct horse battery')
   // A record that was damaged outside of the API.
   await api.context.collections.users.insertOne({ _id: 999_999, app_key: 'demo' } as never)
 })
@@ -58,6 +62,18 @@ afterAll(async () => {
   await slow.stop()
   await api.stop()
 })
+
+/** An admin whose logins need a code. */
+async function giveSecondFactor(username: string, password: string): Promise<void> {
+  const { foundation } = api
+  const given = { username, password, role: 'admin', lang: 'en', tz: 'UTC' } as const
+  const { user } = await createUser(foundation, given)
+  const { secrets, clock, mongo } = foundation
+  const sealed = secrets.seal('totp', secondFactorPlace(user._id), Buffer.alloc(20, 7).toString('base64'))
+  const now = clock.now()
+  const factor = { _id: user._id, sealed, confirmed_at: now, last_step: 0, recovery: [], created_at: now }
+  expect(await putSecondFactor(mongo.db, factor)).toBe(true)
+}
 
 function pay(user_id: string | undefined, payment_id: string, more = {}) {
   const body = { user_id, plan_id: ids.plan, payment_method: 'alipay', payment_id, amount: 10, ...more }
@@ -157,6 +173,8 @@ const provocations: Partial<Record<ProblemCode, Call>> = {
     for (let i = 0; i < 3; i++) await slow.call('GET', '/user')
     return slow.call('GET', '/user', { headers })
   },
+  second_factor_required: login(() => ({ username: 'careful', password: 'correct horse battery' })),
+  invalid_code: login(() => ({ username: 'careful', password: 'correct horse battery', code: 'not a code' })),
   async login_locked(given) {
     const guess = login(() => ({ username: 'victim', password: 'x' }))
     for (let i = 0; i < 5; i++) await guess({})
