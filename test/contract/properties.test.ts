@@ -101,7 +101,7 @@ describe('Schemathesis finds no violation', () => {
     try {
       const [{ user }, other] = [await api.newUser({ role: 'admin' }), await api.newUser({ role: 'admin' })]
       const domain = await giveDomain(api.db, user._id, 'sender.example', { status: 'verified', verified_by: 'dns' })
-      await giveMessage(api.db, user._id, { raw: 'Subject: Hello\r\n\r\nHello\r\n' })
+      const message = await giveMessage(api.db, user._id, { raw: 'Subject: Hello\r\n\r\nHello\r\n' })
       const [dnsAccount, spareAccount] = await Promise.all([
         giveDnsAccount(api, user._id, 'cloudflare'),
         giveDnsAccount(api, user._id, 'rfc2136'),
@@ -114,6 +114,7 @@ describe('Schemathesis finds no violation', () => {
         SCHEMATHESIS_OTHER_SESSION: await session(other.user),
         SCHEMATHESIS_OWN_ID: user._id,
         SCHEMATHESIS_OTHER_ID: (await api.newUser()).user._id,
+        SCHEMATHESIS_MESSAGE: message._id,
         SCHEMATHESIS_USERNAME: user.username,
         SCHEMATHESIS_DOMAIN: domain._id,
         SCHEMATHESIS_SPARE_DOMAIN: (await giveDomain(api.db, user._id, 'spare.example'))._id,

@@ -19,11 +19,15 @@ ACCOUNTS = {"cloudflare": DNS_ACCOUNT, "rfc2136": os.environ["SCHEMATHESIS_SPARE
 # Records that others depend on, and what is deleted instead.
 KEPT = {DNS_ACCOUNT: ACCOUNTS["rfc2136"], os.environ["SCHEMATHESIS_DOMAIN"]: os.environ["SCHEMATHESIS_SPARE_DOMAIN"]}
 OWN_ID = os.environ["SCHEMATHESIS_OWN_ID"]
+MESSAGE = os.environ["SCHEMATHESIS_MESSAGE"]
 PASSWORD = "correct horse battery"
 SENDER = f"Ann <ann@{DOMAIN}>"
 # What belongs to the account, or is checked by more than its form.
 VALUES = {
-    "raw": base64.b64encode(f"From: ann@{DOMAIN}\r\n\r\nHello\r\n".encode()).decode(),
+    "raw": base64.b64encode(
+        f"From: ann@{DOMAIN}\r\nList-Unsubscribe: <https://news.{DOMAIN}/>\r\n"
+        "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nHello\r\n".encode()
+    ).decode(),
     "domains": [DOMAIN],
     "domain_ids": [os.environ["SCHEMATHESIS_DOMAIN"]],
     "url": "https://hooks.example.com/",
@@ -44,6 +48,61 @@ def report():
     ).encode()
 
 
+def correct_message(message):
+    message["from"] = SENDER
+    if message.pop("template", None):
+        # It would have to exist.
+        message.setdefault("subject", "Hello")
+        message.setdefault("text", "Hello")
+    if message.get("stream") == "bulk" and "raw" not in message:
+        # The server of the test has no public address of its own.
+        message["unsubscribe"] = {"url": "https://news.sender.example/leave"}
+
+
+def suppress(entry):
+    """Not those that messages go to: a message without any other recipient is refused."""
+    entry["email"] = entry["email"].split("@")[0] + "@suppressed.example"
+
+
+def select_mail(body):
+    values = {"account": OWN_ID, "domain": DOMAIN, "destination": "receiver.example", "message": MESSAGE}
+    body["value"] = values[body["scope"]]
+
+
+def set_limit(body):
+    """Amounts that fit the scope, and none that keeps messages of other operations back."""
+    subjects = {"account": "*", "destination": "receiver.example"}
+    body["scope"] = body["scope"] if body["scope"] in subjects else "domain"
+    body["subject"] = subjects.get(body["scope"], DOMAIN)
+    for name in [name for name in body if name.startswith("recipients_per_") or name == "burst"]:
+        del body[name]
+    body["recipients_per_minute" if body["scope"] == "destination" else "recipients_per_hour"] = 1_000_000
+
+
+def declare_variables(body):
+    """Keys are unique words, defaults have the type of their variable, and values are there for those that are required."""
+    for number, variable in enumerate(body.get("variables") or []):
+        variable["key"] = f"key_{number}"
+        for name in ("default", "required"):
+            variable.pop(name, None)
+    body.setdefault("text", "Hello")
+
+
+CORRECTIONS = {
+    "createSuppression": suppress,
+    "changeSuppressions": lambda body: [suppress(entry) for entry in body.get("add", [])],
+    "holdMail": select_mail,
+    "holdAnyMail": select_mail,
+    "actOnQueue": select_mail,
+    "actOnAnyQueue": select_mail,
+    "createTemplate": declare_variables,
+    "changeTemplate": declare_variables,
+    "previewTemplateContent": declare_variables,
+    "setSendingLimit": set_limit,
+    "setUserSendingLimit": set_limit,
+}
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     operation = case.operation.definition.raw
@@ -54,6 +113,9 @@ def before_call(context, case, kwargs):
         case.path_parameters["id"] = os.environ["SCHEMATHESIS_OTHER_ID"]
     if case.method == "DELETE" and (case.path_parameters or {}).get("id") in KEPT:
         case.path_parameters["id"] = KEPT[case.path_parameters["id"]]
+    if operation["operationId"] == "importSuppressions":
+        # A table; for the schema any text is right.
+        case.body = f"email\nimported-{next(keys)}@suppressed.example\n"
     if case.meta is None or case.meta.generation.mode == GenerationMode.NEGATIVE:
         return
     if (case.headers or {}).get("Idempotency-Key"):
@@ -66,7 +128,7 @@ def before_call(context, case, kwargs):
     body = without_proto(case.body)
     for message in body if isinstance(body, list) else [body]:
         if isinstance(message, dict) and "from" in message:
-            message["from"] = SENDER
+            correct_message(message)
     if isinstance(body, dict):
         if body.get("provider") == "rfc2136":
             # No one asks for names outside.
@@ -74,13 +136,15 @@ def before_call(context, case, kwargs):
         if case.method == "PUT" and "provider" in body:
             # The provider of an account stays the same.
             case.path_parameters["id"] = ACCOUNTS.get(body["provider"], "dns_nobody")
-        for name in ("expires_at", "scheduled_at"):
+        for name in ("expires_at", "scheduled_at", "until"):
             if isinstance(body.get(name), str):
                 body[name] = soon(60 + next(keys))
         if operation["operationId"] == "logIn":
             body.update(username=os.environ["SCHEMATHESIS_USERNAME"], password=PASSWORD)
         if operation["operationId"] in ("changeMyPassword", "changeMyEmail", "startMySecondFactor"):
             body["current_password"] = PASSWORD
+        if operation["operationId"] in CORRECTIONS:
+            CORRECTIONS[operation["operationId"]](body)
         if body.get("domains"):
             # A token for certain domains only sends.
             body.pop("scopes", None)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint } from '../../../../platform/http/endpoint.ts'
 import type { Access } from '../../../http/shared/access.ts'
 import { recordParams } from '../../../http/shared/records.ts'
+import { instant } from '../../../submission/rules/email-parts.ts'
 
 const READ: Access = { kind: 'account', scope: 'emails:read' }
 const WRITE: Access = { kind: 'account', scope: 'emails:send' }
@@ -58,7 +59,7 @@ const holdBody = {
   scope,
   value,
   reason: z.string().trim().min(1).max(500).meta({ pattern: '\\S' }),
-  until: time.nullable().default(null),
+  until: instant.nullable().default(null),
 }
 const actionBody = { action: z.enum(['cancel', 'retry']), scope, value }
 
