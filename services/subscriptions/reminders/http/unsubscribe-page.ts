@@ -4,6 +4,7 @@
  * the reader is a person.
  */
 import type Router from '@koa/router'
+import { showNotice } from '../../../platform/http/notice-page.ts'
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import type { Subscriptions } from '../../context.ts'
 import { recipientOf, stopReminders, UNSUBSCRIBE_PATH } from '../unsubscribe-link.ts'
@@ -19,7 +20,6 @@ const TEXTS = {
   ],
   unknown: ['链接无效。', 'This link is not valid.'],
 } as const
-type Text = keyof typeof TEXTS
 
 /** Mounts the page. */
 export function mountUnsubscribe(router: Router, subscriptions: Subscriptions): void {
@@ -32,36 +32,24 @@ export function mountUnsubscribe(router: Router, subscriptions: Subscriptions): 
     path,
     serve(async (context, token) => {
       if (recipientOf(subscriptions, token))
-        page(context, 200, `${paragraphs('question')}<form method="post"><button>${both('button')}</button></form>`)
-      else page(context, 404, paragraphs('unknown'))
+        showNotice(context, {
+          ...{ status: 200, title: TEXTS.button, paragraphs: [TEXTS.question] },
+          buttons: [{ choice: 'stop', label: TEXTS.button }],
+        })
+      else showUnknown(context)
     }),
   )
   router.post(
     path,
     serve(async (context, token) => {
       const recipient = recipientOf(subscriptions, token)
-      if (!recipient) return page(context, 404, paragraphs('unknown'))
+      if (!recipient) return showUnknown(context)
       await stopReminders(subscriptions, recipient)
-      return page(context, 200, paragraphs('done') + paragraphs('duty'))
+      return showNotice(context, { status: 200, title: TEXTS.button, paragraphs: [TEXTS.done, TEXTS.duty] })
     }),
   )
 }
 
-const both = (text: Text) => TEXTS[text].join(' / ')
-const paragraphs = (text: Text) =>
-  TEXTS[text].map((words, i) => `<p lang="${i === 0 ? 'zh' : 'en'}">${words}</p>`).join('')
-
-/** The address contains the token: no referrer is sent and nothing is loaded from other sites. */
-const HEADERS = {
-  'Content-Security-Policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'no-store',
-  'X-Robots-Tag': 'noindex',
-}
-
-function page(context: WebContext, status: number, body: string): void {
-  context.status = status
-  context.set(HEADERS)
-  context.type = 'text/html; charset=utf-8'
-  context.body = `<!doctype html><html lang="zh"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${both('button')}</title><body>${body}</body></html>\n`
+function showUnknown(context: WebContext): void {
+  showNotice(context, { status: 404, title: TEXTS.button, paragraphs: [TEXTS.unknown] })
 }
