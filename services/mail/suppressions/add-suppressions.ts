@@ -1,9 +1,8 @@
 /** Adds addresses to the lists of accounts on behalf of the service: after bounces, complaints and unsubscriptions. */
-import type { Clock } from '../../platform/clock.ts'
-import type { Db } from '../../platform/database/mongo.ts'
 import { ALL_STREAMS, type SuppressionOrigin, type SuppressionReason, suppressionAddress } from './rules/suppression.ts'
 import { DETAIL_CHARS } from './rules/suppression-input.ts'
 import { storeSuppressions } from './store/suppressions.ts'
+import { addedEvents, changeWithEvents, type SuppressionDeps } from './with-events.ts'
 
 /** What happened to which address of which account. */
 export interface ObservedSuppression {
@@ -23,14 +22,18 @@ export interface ObservedSuppression {
  * counts, and a repetition after a crash changes nothing.
  */
 export async function addSuppressions(
-  { db, clock }: { db: Db; clock: Clock },
+  deps: SuppressionDeps,
   observed: readonly ObservedSuppression[],
 ): Promise<number> {
-  const now = clock.now()
+  const now = deps.clock.now()
   const entries = observed.map(({ userId, email, reason, origin, stream = ALL_STREAMS, emailId, detail }) => ({
     ...{ user_id: userId, email: suppressionAddress(email), stream, reason, origin, created_at: now },
     ...(emailId !== undefined && { email_id: emailId }),
     ...(detail !== undefined && { detail: detail.slice(0, DETAIL_CHARS) }),
   }))
-  return (await storeSuppressions(db, entries, 'keep', now)).added.length
+  const users = [...new Set(entries.map(({ user_id }) => user_id))]
+  return changeWithEvents(deps, users, async session => {
+    const { added } = await storeSuppressions(deps.db, entries, 'keep', now, session)
+    return { result: added.length, events: addedEvents(entries, added) }
+  })
 }

@@ -5,7 +5,7 @@ import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { explainCsvError } from '../../platform/tables/explain-csv-error.ts'
 import { CsvError, csvRows } from '../../platform/tables/rules/csv.ts'
 import { readTextFile, type TextFile } from '../../platform/tables/text-file.ts'
-import { type SuppressionDeps, toEntry } from './manage-suppressions.ts'
+import { toEntry } from './manage-suppressions.ts'
 import {
   columnOf,
   DETAIL_CHARS,
@@ -15,6 +15,7 @@ import {
   suppressionInput,
 } from './rules/suppression-input.ts'
 import { type NewSuppression, storeSuppressions } from './store/suppressions.ts'
+import type { SuppressionDeps } from './with-events.ts'
 
 /** The result of an import. */
 export interface ImportedSuppressions {

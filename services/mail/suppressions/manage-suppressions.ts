@@ -1,6 +1,4 @@
 /** What people and programs do with the suppressions of an account. */
-import type { Clock } from '../../platform/clock.ts'
-import type { Db } from '../../platform/database/mongo.ts'
 import { ProblemError, refuseFields } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import type { SuppressionOrigin } from './rules/suppression.ts'
@@ -14,16 +12,11 @@ import {
   type SuppressionKey,
   storeSuppressions,
 } from './store/suppressions.ts'
-
-/** Dependencies of the use cases. */
-export interface SuppressionDeps {
-  db: Db
-  clock: Clock
-}
+import { addedEvents, changeWithEvents, removedEvents, type SuppressionDeps } from './with-events.ts'
 
 /** Puts an address on the list; one that is listed gets the new reason and end. 422 for an end that is past. */
 export async function putSuppression(deps: SuppressionDeps, userId: string, input: SuppressionInput) {
-  await storeInputs(deps, userId, [input], '')
+  await changeSuppressions(deps, userId, { add: [input], remove: [] }, '')
   return getSuppression(deps, userId, { email: input.email, stream: input.stream })
 }
 
@@ -32,9 +25,17 @@ export async function changeSuppressions(
   deps: SuppressionDeps,
   userId: string,
   { add, remove }: { add: readonly SuppressionInput[]; remove: readonly string[] },
+  root = '/add',
 ): Promise<{ added: number; updated: number; removed: SuppressionDoc[] }> {
-  const { added, updated } = await storeInputs(deps, userId, add, '/add')
-  return { added: added.length, updated, removed: await removeAddresses(deps.db, userId, remove) }
+  const now = deps.clock.now()
+  refusePastEnds(add, root, now)
+  const entries = add.map(input => toEntry(userId, input, 'api', now))
+  return changeWithEvents(deps, [userId], async session => {
+    const { added, updated } = await storeSuppressions(deps.db, entries, 'replace', now, session)
+    const removed = await removeAddresses(deps.db, userId, remove, session)
+    const events = [...addedEvents(entries, added), ...removedEvents(removed, now)]
+    return { result: { added: added.length, updated, removed }, events }
+  })
 }
 
 /** One entry, or 404. */
@@ -43,8 +44,11 @@ export async function getSuppression({ db }: SuppressionDeps, userId: string, ke
 }
 
 /** Takes an entry off the list, so that its address gets mail again; 404 when it is not listed. */
-export async function deleteSuppression({ db }: SuppressionDeps, userId: string, key: SuppressionKey) {
-  return found(await removeSuppression(db, userId, key))
+export async function deleteSuppression(deps: SuppressionDeps, userId: string, key: SuppressionKey) {
+  return changeWithEvents(deps, [userId], async session => {
+    const result = found(await removeSuppression(deps.db, userId, key, session))
+    return { result, events: removedEvents([result], deps.clock.now()) }
+  })
 }
 
 /** An entry of a caller as it is stored. */
@@ -61,20 +65,11 @@ export function toEntry(
   }
 }
 
-async function storeInputs(
-  { db, clock }: SuppressionDeps,
-  userId: string,
-  inputs: readonly SuppressionInput[],
-  root: string,
-) {
-  const now = clock.now()
+function refusePastEnds(inputs: readonly SuppressionInput[], root: string, now: Date): void {
   const past = inputs.findIndex(({ expires_at: end }) => end !== undefined && end <= now)
-  if (past !== -1) {
-    const at = root === '' ? '' : `${root}/${past}`
-    throw refuseFields([{ pointer: `${at}/expires_at`, reason: sentence('field.past') }])
-  }
-  const entries = inputs.map(input => toEntry(userId, input, 'api', now))
-  return storeSuppressions(db, entries, 'replace', now)
+  if (past === -1) return
+  const at = root === '' ? '' : `${root}/${past}`
+  throw refuseFields([{ pointer: `${at}/expires_at`, reason: sentence('field.past') }])
 }
 
 function found(entry: SuppressionDoc | undefined): SuppressionDoc {

@@ -89,8 +89,8 @@ function ofAttempt(
   const email = emailData(message, event.rcpt)
   if (event.type === 'suppressed')
     return [{ ...shared, type: 'email.suppressed', data: { ...email, reason: suppressionReason(event.explanation) } }]
-  // Reports about a message that was delivered are queued with what they say (inbound).
-  if (event.type === 'complained' || event.type === 'reported') return []
+  // What is heard of a message after its delivery is queued with what it says (inbound, streams).
+  if (event.type === 'complained' || event.type === 'reported' || event.type === 'unsubscribed') return []
   const { type, data } = attemptEvent({ ...event, type: event.type }, kind)
   return [{ ...shared, type, data: { ...email, ...data } }]
 }

@@ -37,6 +37,7 @@ async function hooked(more: object = {}) {
             from: 'a@example.com',
             to: 'b@example.net',
             subject: 'hi',
+            stream: 'transactional',
           },
           ...{ domain: 'example.com', tags: [], metadata: {}, feedback_type: 'abuse' },
         },

@@ -74,10 +74,11 @@ export async function storeSuppressions(
   entries: readonly NewSuppression[],
   mode: 'keep' | 'replace',
   now: Date,
+  session?: Session,
 ): Promise<StoredSuppressions> {
   if (entries.length === 0) return { added: [], updated: 0 }
   const collection = collectionOf(db, SUPPRESSIONS)
-  if (mode === 'keep') await removeEnded(collection, entries, now)
+  if (mode === 'keep') await removeEnded(collection, entries, now, session)
   const writes = entries.map(({ user_id, email, stream, ...fields }) => ({
     updateOne: {
       filter: { user_id, email, stream },
@@ -88,9 +89,10 @@ export async function storeSuppressions(
       upsert: true,
     },
   }))
-  const result = await collection.bulkWrite(writes, { ordered: false, ...DURABLE }).catch((error: unknown) => {
-    // Two processes added the same address at once: it is there.
-    if (!isDuplicateKey(error)) throw error
+  const options = { ordered: false, ...(session ? { session } : DURABLE) }
+  const result = await collection.bulkWrite(writes, options).catch((error: unknown) => {
+    // Two processes added the same address at once: it is there. Within a transaction the server has ended that.
+    if (!isDuplicateKey(error) || session) throw error
     return (error as { result: Awaited<ReturnType<typeof collection.bulkWrite>> }).result
   })
   const added = Object.entries(result.upsertedIds).map(([index, id]) => ({ index: Number(index), id: String(id) }))
@@ -102,14 +104,14 @@ async function removeEnded(
   collection: Collection<SuppressionDoc>,
   entries: readonly NewSuppression[],
   now: Date,
+  session?: Session,
 ): Promise<void> {
   const byAccount = Map.groupBy(entries, ({ user_id }) => user_id)
   for (const [user_id, own] of byAccount)
-    await collection.deleteMany({
-      user_id,
-      email: { $in: own.map(({ email }) => email) },
-      expires_at: { $lte: now },
-    })
+    await collection.deleteMany(
+      { user_id, email: { $in: own.map(({ email }) => email) }, expires_at: { $lte: now } },
+      session ? { session } : {},
+    )
 }
 
 function unsetFields(fields: Partial<NewSuppression>): Record<string, ''> {
@@ -168,11 +170,17 @@ export async function removeSuppression(
 }
 
 /** Removes the entries of these addresses, of every stream, and gives them back. */
-export async function removeAddresses(db: Db, userId: string, emails: readonly string[]): Promise<SuppressionDoc[]> {
+export async function removeAddresses(
+  db: Db,
+  userId: string,
+  emails: readonly string[],
+  session?: Session,
+): Promise<SuppressionDoc[]> {
   const collection = collectionOf(db, SUPPRESSIONS)
   const filter = { user_id: userId, email: { $in: [...emails] } }
-  const found = await collection.find(filter).toArray()
-  await collection.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, DURABLE)
+  const options = session ? { session } : {}
+  const found = await collection.find(filter, options).toArray()
+  await collection.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, session ? options : DURABLE)
   return found
 }
 

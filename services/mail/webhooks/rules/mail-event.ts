@@ -1,4 +1,6 @@
 /** Events of the mail half that webhooks get: their types, and what each says as its `data`. */
+import type { Lane } from '../../store/rules/flow.ts'
+import { streamName } from '../../store/rules/stream.ts'
 
 /** Every type, in the order of lists. `webhook.test` goes only to the webhook that it was requested for. */
 export const MAIL_EVENT_TYPES = [
@@ -40,8 +42,8 @@ export interface EmailData {
   metadata: Readonly<Record<string, string>>
   /** The metadata is too large for an event; `GET /api/v1/emails/{id}` has it. */
   metadata_omitted?: true
-  /** Name of the stream that the message was sent in. */
-  stream?: string
+  /** Stream that the message was sent in: `transactional`, `bulk` or `bulk/<list>`. */
+  stream: string
   /** The message was submitted with a test token: it went nowhere, and its outcome is simulated. */
   test?: true
 }
@@ -164,7 +166,8 @@ export interface EmailFacts {
   subject: string
   tags?: readonly { name: string; value: string }[] | undefined
   metadata?: Readonly<Record<string, string>> | undefined
-  stream?: string | undefined
+  lane: Lane
+  list?: string | undefined
   test?: boolean | undefined
 }
 
@@ -183,7 +186,7 @@ export function emailData(message: EmailFacts, to: string): EmailData {
     domain: message.from.slice(message.from.lastIndexOf('@') + 1).toLowerCase(),
     tags: message.tags ?? [],
     ...boundedMetadata(message.metadata ?? {}),
-    ...(message.stream !== undefined && { stream: message.stream }),
+    stream: streamName(message),
     ...(message.test && { test: true as const }),
   }
 }

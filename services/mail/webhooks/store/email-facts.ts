@@ -4,7 +4,7 @@ import type { MessageDoc } from '../../store/documents.ts'
 import { MESSAGES } from '../../store/messages.ts'
 import type { EmailFacts } from '../rules/mail-event.ts'
 
-const FIELDS = { domain_id: 1, message_id: 1, from: 1, subject: 1, tags: 1, metadata: 1, stream: 1, test: 1 }
+const FIELDS = { domain_id: 1, message_id: 1, from: 1, subject: 1, tags: 1, metadata: 1, lane: 1, list: 1, test: 1 }
 
 /** By the id of the message. */
 export async function findEmailFacts(
