@@ -7,6 +7,7 @@ import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { authoriseWith } from './mail/http/shared/authorise.ts'
 import { REPORTS_PATH } from './mail/message/report-address.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
+import { UNSUBSCRIBE_PATH } from './mail/streams/unsubscribe-link.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { createMaySendFrom } from './mail/submission/system-sender.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
@@ -43,7 +44,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     ...foundation,
     trustedProxies: config.TRUSTED_PROXIES,
     onUntrustedForwarding: watchForwarding(foundation),
-    secretPaths: [`${REPORTS_PATH}/dmarc`, `${REPORTS_PATH}/tls`],
+    secretPaths: [`${REPORTS_PATH}/dmarc`, `${REPORTS_PATH}/tls`, UNSUBSCRIBE_PATH],
   })
   app.use(securityHeaders(config.APP_BASE_URL))
   const authorise = authoriseWith(foundation)

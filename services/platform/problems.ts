@@ -61,6 +61,8 @@ export const problems = {
   unknown_parameter: { http: 422, smtp: '555 5.5.4' },
   bad_recipient: { http: 422, smtp: '553 5.1.3' },
   all_recipients_suppressed: { http: 422, smtp: '550 5.7.1' },
+  bulk_without_unsubscribe: { http: 422, smtp: '550 5.7.1' },
+  bulk_unauthenticated: { http: 429, smtp: '452 4.7.1' },
   too_many_recipients: { http: 422, smtp: '452 4.5.3' },
   bad_line_endings: { http: 422, smtp: '550 5.6.0' },
   bad_bytes: { http: 422, smtp: '550 5.6.0' },

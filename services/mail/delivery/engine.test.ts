@@ -44,6 +44,7 @@ async function engineOf(scene: DeliveryEnvironment, change: Partial<EngineOption
     slots: await fixSlotCount(mongo, 8),
     ...transportOf(),
     findRoute: captureRoute,
+    findPersonalFields: () => undefined,
     findReturnPath: async () => undefined,
     findKeys: async () => [],
     isSuspended: async () => false,

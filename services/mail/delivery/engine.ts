@@ -15,6 +15,7 @@ import { Outbox } from '../store/outgoing.ts'
 import { partsOf, slotOf, slotsOf } from '../store/rules/assign-slot.ts'
 import { RELAY_SITE } from '../store/rules/flow.ts'
 import type { Wake } from '../store/wake.ts'
+import type { FindPersonalFields } from '../streams/find-personal-fields.ts'
 import type { FindSuppressed } from '../suppressions/find-suppressed.ts'
 import { createAttempt } from './batch/attempt.ts'
 import type { Result } from './batch/attempt-result.ts'
@@ -60,6 +61,7 @@ export interface EngineOptions {
   transport: Transport
   findRoute: FindRoute
   findReturnPath: FindReturnPath
+  findPersonalFields: FindPersonalFields
   findKeys: FindKeys
   /** Limits of accounts at destinations; see {@link DestinationLimitsOptions}. */
   readLimits: DestinationLimitsOptions['readLimits']
@@ -140,6 +142,7 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     ...{ queue, inFlight, sites, wakeUps, giveBack, relay, context, log },
     findRoute: options.findRoute,
     findReturnPath: options.findReturnPath,
+    findPersonalFields: options.findPersonalFields,
     classify: createClassify({ ...options, sites, heldMail, context, findEvents: ids => findEvents(mongo, ids) }),
     send: createSend({ mongo, log, clock, relay, sites, attempt, inFlight }),
     settle: createSettle({ ...options, queue, outbox, refusals, signal }),

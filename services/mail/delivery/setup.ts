@@ -12,6 +12,7 @@ import { domainOf } from '../message/address.ts'
 import { readBody } from '../store/bodies.ts'
 import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
+import { createPersonalFields } from '../streams/find-personal-fields.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
 import { createFindSuppressed } from '../suppressions/find-suppressed.ts'
 import { queueAttempts } from '../webhooks/message-events.ts'
@@ -71,6 +72,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     graceMs: setup.graceMs ?? GRACE_MS,
     ...transportOf(foundation, setup),
     findReturnPath: returnPathsOf(foundation),
+    findPersonalFields: createPersonalFields({ secrets, baseUrl: config.APP_BASE_URL }),
     findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: domainOf(from) }),
     isSuspended,
     findSuppressed: createFindSuppressed(mongo.db, clock),

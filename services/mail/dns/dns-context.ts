@@ -131,6 +131,7 @@ export function sendingHost(config: Config): SendingHost {
       mac: value => createSecrets(SESSION_SECRET).macs('report-address', value),
       // Senders report over HTTPS only (RFC 8460 section 3).
       baseUrl: APP_BASE_URL.startsWith('https://') ? APP_BASE_URL : undefined,
+      mailDomain: BOUNCE_DOMAIN,
     },
   }
 }

@@ -38,6 +38,7 @@ import { mountDomainReports } from '../reports/http/domain-reports.ts'
 import { createTakeUpload } from '../reports/http/read-upload.ts'
 import { mountReportIntake } from '../reports/http/report-intake.ts'
 import { reportCollections } from '../reports/store/report-model.ts'
+import { mountUnsubscribePage } from '../streams/http/unsubscribe-page.ts'
 import { mountSuppressions } from '../suppressions/http/suppressions.ts'
 import { SUPPRESSIONS } from '../suppressions/store/suppressions.ts'
 import { mountTemplates } from '../templates/http/templates.ts'
@@ -113,6 +114,7 @@ export function mountMailApi(
   const takeUpload = createTakeUpload(foundation)
   mountDomainReports(router, deps, takeUpload)
   mountReportIntake(app, foundation, takeUpload)
+  mountUnsubscribePage(app, foundation)
   mountDnsAccounts(router, deps, dns, checks)
   mountCredentials(router, deps)
   mountTokens(router, deps)

@@ -1,5 +1,9 @@
 /** Processes an incoming message: one handler for each kind of address. */
 import type { Secrets } from '../../platform/security/secrets.ts'
+import { type ReportMailOutcome, receiveReportMail } from '../reports/receive-report-mail.ts'
+import { findReported } from '../store/recipient-reports.ts'
+import { streamName } from '../store/rules/stream.ts'
+import { unsubscribe } from '../streams/unsubscribe.ts'
 import { type RecordDeps, type Recorded, recordReport } from './record-report.ts'
 import {
   type AddressContext,
@@ -13,7 +17,12 @@ import { effectOf, type ReportEffect } from './rules/report-effect.ts'
 import { type InboundDoc, rawOf } from './store/inbound-messages.ts'
 
 /** What became of a message for one of its recipients; `early`: it has to be processed again later. */
-export type Outcome = Recorded | Extract<ReportEffect, { kind: 'dropped' }>['reason'] | 'unidentified'
+export type Outcome =
+  | Recorded
+  | Extract<ReportEffect, { kind: 'dropped' }>['reason']
+  | ReportMailOutcome['kind']
+  | 'unidentified'
+  | 'unsubscribed'
 
 /** Dependencies of {@link processInbound}. */
 export interface ProcessDeps extends RecordDeps {
@@ -25,6 +34,8 @@ export interface ProcessDeps extends RecordDeps {
 interface Incoming {
   id: string
   at: Date
+  /** Envelope sender. */
+  from: string
   raw: Buffer
 }
 
@@ -39,12 +50,14 @@ type Handler<Kind extends AddressKind> = (
 const HANDLERS: { readonly [Kind in AddressKind]: Handler<Kind> } = {
   return_path: processReport,
   feedback: processReport,
+  unsubscribe: processUnsubscribe,
+  domain_report: processDomainReport,
   role: processRoleMail,
 }
 
 /** Repeating it changes nothing. Rejects when the database is away. */
 export async function processInbound(deps: ProcessDeps, doc: InboundDoc): Promise<Outcome[]> {
-  const message = { id: doc._id, at: doc.at, raw: rawOf(doc) }
+  const message = { id: doc._id, at: doc.at, from: doc.mail_from, raw: rawOf(doc) }
   const outcomes: Outcome[] = []
   for (const address of doc.rcpts) {
     const handle = HANDLERS[address.kind] as Handler<AddressKind>
@@ -62,7 +75,7 @@ export function addressContext(
     const known = secrets.macs('return-path', text)
     return known[index] ?? known[0] ?? Buffer.alloc(0)
   })
-  return { bounceDomain, now, macs }
+  return { bounceDomain, now, macs, reportMac: value => secrets.macs('report-address', value) }
 }
 
 /** The address names the recipient. */
@@ -72,6 +85,30 @@ function processReport(
   { messageId, recipient }: AddressOf<'return_path'>,
 ): Promise<Outcome> {
   return apply(deps, id, { messageId, recipient }, readReport(raw))
+}
+
+/** Any mail of a person unsubscribes, whatever it says (RFC 2369 section 3.2); a bounce is none. */
+async function processUnsubscribe(
+  deps: ProcessDeps,
+  { from }: Incoming,
+  { messageId, recipient }: AddressOf<'unsubscribe'>,
+): Promise<Outcome> {
+  if (from === '') return 'unidentified'
+  const found = await findReported(deps.mongo, messageId, recipient)
+  if (!found) return 'gone'
+  const { message, state } = found
+  const deliveryId = `${messageId}.${recipient}`
+  const subscriber = { userId: message.user_id, deliveryId, stream: streamName(message), email: state.email }
+  await unsubscribe(deps, { ...subscriber, domain: '' }, 'mail')
+  return 'unsubscribed'
+}
+
+async function processDomainReport(
+  deps: ProcessDeps,
+  { raw }: Incoming,
+  { address }: AddressOf<'domain_report'>,
+): Promise<Outcome> {
+  return (await receiveReportMail({ ...deps, mailDomain: deps.bounceDomain }, { recipient: address, raw })).kind
 }
 
 /** Providers send complaints to a fixed address: the envelope sender of the original, which they repeat, names the recipient. */

@@ -9,6 +9,9 @@ import type { EventDoc } from '../store/documents.ts'
 import { appendEvents, reportEventId } from '../store/events.ts'
 import { findReported, isOpen, noteReport, type ReportedRecipient } from '../store/recipient-reports.ts'
 import { explained } from '../store/rules/explanation.ts'
+import { mailWebhooksOf, queueMailEvents } from '../webhooks/queue-mail-events.ts'
+import { attemptEvent, emailData } from '../webhooks/rules/mail-event.ts'
+import { findEmailFacts } from '../webhooks/store/email-facts.ts'
 import type { ReportEffect } from './rules/report-effect.ts'
 
 /** Adds an address to the suppression list of an account; called again for the same report it changes nothing. */
@@ -58,6 +61,7 @@ export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Eff
     await confirm(deps, found, event, effect.action)
     return 'reported'
   }
+  await queueEvent(deps, ref, found, event, effect)
   const { code, enhanced, at } = event
   const codes = { ...(code === undefined ? {} : { code }), ...(enhanced === undefined ? {} : { enhanced }) }
   const report = { status: effect.kind, at, report: ref.inboundId, ...codes }
@@ -73,6 +77,29 @@ export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Eff
       detail: event.text,
     })
   return effect.kind
+}
+
+/** Before the status changes: a process that dies in between repeats both, under the same key. */
+async function queueEvent(
+  { mongo, clock }: RecordDeps,
+  { messageId }: ReportRef,
+  { message, state }: ReportedRecipient,
+  event: EventDoc,
+  effect: Exclude<Effect, { kind: 'reported' }>,
+): Promise<void> {
+  const webhooks = mailWebhooksOf({ mongo, clock })
+  const facts = (await findEmailFacts(mongo.db, [messageId])).get(messageId)
+  if (!facts) return
+  const email = emailData(facts, state.email)
+  const about = { userId: message.user_id, domainId: facts.domain_id, at: event.at, key: `${event._id}:${event.type}` }
+  if (effect.kind === 'complained')
+    await queueMailEvents(webhooks, [
+      { ...about, type: 'email.complained', data: { ...email, feedback_type: effect.type } },
+    ])
+  else {
+    const { data } = attemptEvent({ ...event, type: 'bounced' })
+    await queueMailEvents(webhooks, [{ ...about, type: 'email.bounced', data: { ...email, ...data } }])
+  }
 }
 
 /** The next hop confirmed what the sender asked it to confirm (NOTIFY=SUCCESS). */

@@ -39,6 +39,9 @@ export interface RecipientState {
   orcpt?: string
 }
 
+/** A field that deliveries of bulk mail add unless the sender did: List-Unsubscribe, Feedback-ID. */
+export type OwnField = 'unsubscribe' | 'feedback_id'
+
 /** An accepted message, written in one transaction with its bodies and deliveries. */
 export interface MessageDoc {
   _id: string
@@ -61,6 +64,10 @@ export interface MessageDoc {
   /** Recipients that are not final yet. */
   left: number
   lane: Lane
+  /** List within the bulk stream. */
+  list?: string
+  /** Header fields that the sender wrote, so that deliveries do not add them. */
+  own_fields?: OwnField[]
   /** What to do with an attempt whose outcome is unknown. */
   ambiguous: 'retry' | 'fail'
   test?: boolean
@@ -122,7 +129,7 @@ export interface EventDoc extends Explained {
   m: string
   user_id: string
   rcpt: string
-  /** 0: a report. */
+  /** 0: a report, or a wish of the recipient. */
   attempt: number
   type:
     | 'delivered'
@@ -134,6 +141,7 @@ export interface EventDoc extends Explained {
     | 'expired'
     | 'complained'
     | 'reported'
+    | 'unsubscribed'
   /** Why the attempt failed (FailureKind of delivery); absent in events of release 0.1.0. */
   kind?: string
   at: Date

@@ -29,6 +29,9 @@ export type OutgoingMessage = Pick<
   | 'parts'
   | 'rcpts'
   | 'lane'
+  | 'list'
+  | 'own_fields'
+  | 'from'
   | 'ambiguous'
   | 'dsn'
   | 'smtputf8'
@@ -48,6 +51,9 @@ const FIELDS = {
     parts: 1,
     rcpts: 1,
     lane: 1,
+    list: 1,
+    own_fields: 1,
+    from: 1,
   },
   ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },
 }

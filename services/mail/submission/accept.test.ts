@@ -25,12 +25,12 @@ beforeAll(async () => {
 afterAll(() => mongo.stop())
 
 /** Account usr_1 owns example.org (verified), example.net (verified) and new.example (not yet); usr_2 the victim's. */
-const DOMAINS: Record<string, { id: string; maySend: boolean }> = {
-  'usr_1 example.org': { id: 'dom_org', maySend: true },
-  'usr_1 example.net': { id: 'dom_net', maySend: true },
-  'usr_1 xn--mnchen-3ya.example': { id: 'dom_idn', maySend: true },
-  'usr_1 new.example': { id: 'dom_new', maySend: false },
-  'usr_2 victim.example': { id: 'dom_victim', maySend: true },
+const DOMAINS: Record<string, { id: string; maySend: boolean; isAuthenticated: boolean }> = {
+  'usr_1 example.org': { id: 'dom_org', maySend: true, isAuthenticated: true },
+  'usr_1 example.net': { id: 'dom_net', maySend: true, isAuthenticated: true },
+  'usr_1 xn--mnchen-3ya.example': { id: 'dom_idn', maySend: true, isAuthenticated: true },
+  'usr_1 new.example': { id: 'dom_new', maySend: false, isAuthenticated: true },
+  'usr_2 victim.example': { id: 'dom_victim', maySend: true, isAuthenticated: true },
 }
 
 function service(over: Partial<AcceptOptions> = {}) {
@@ -41,6 +41,8 @@ function service(over: Partial<AcceptOptions> = {}) {
       MAX_MESSAGE_BYTES: 10_000,
       MAX_RECIPIENTS: 3,
       RECEIVED_SHOWS_CLIENT: false,
+      APP_BASE_URL: 'https://mail.example.com',
+      DELIVERY_MODE: 'direct',
     },
     clock: systemClock,
     log: silentLog,
@@ -353,7 +355,7 @@ describe('recipients per day', () => {
   function account(perDay: number, over: Partial<AcceptOptions> = {}) {
     const userId = newId('usr')
     const { accept, stop } = service({
-      findSenderDomain: async () => ({ id: 'dom_org', maySend: true }),
+      findSenderDomain: async () => ({ id: 'dom_org', maySend: true, isAuthenticated: true }),
       recipientsPerDay: async id => (id === userId ? perDay : 0),
       ...over,
     })

@@ -7,6 +7,7 @@ import type MimeNode from 'nodemailer/lib/mime-node'
 import * as quotedPrintable from 'nodemailer/lib/qp'
 import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import type { Mailbox } from '../message/address.ts'
+import { unsubscribeFields } from '../streams/rules/unsubscribe-fields.ts'
 import { UNFOLDABLE } from './rules/email-parts.ts'
 import type { EmailRequest } from './rules/email-request.ts'
 
@@ -54,12 +55,16 @@ function optionsOf(request: EmailRequest, { messageId, date }: Stamp): MailCompo
     // An empty part must still be a part: nodemailer drops empty strings.
     ...(request.text !== undefined && { text: request.text || '\r\n' }),
     ...(request.html !== undefined && { html: request.html || '\r\n' }),
-    ...(request.headers && { headers: [...request.headers].map(([key, value]) => ({ key, value })) }),
+    headers: headersOf(request).map(([key, value]) => ({ key, value })),
     ...(request.attachments && { attachments: request.attachments.map(attachment) }),
     newline: 'win',
     disableFileAccess: true,
     disableUrlAccess: true,
   }
+}
+
+function headersOf({ headers = new Map(), unsubscribe }: EmailRequest): [string, string][] {
+  return [...headers, ...(unsubscribe?.url ? unsubscribeFields({ url: unsubscribe.url }) : [])]
 }
 
 function address({ name, email }: Mailbox): { name: string; address: string } {

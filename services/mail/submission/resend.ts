@@ -27,6 +27,7 @@ export async function resend(
     ...(message.smtputf8 && { smtputf8: true }),
     ...(message.body8bit && { body8bit: true }),
     ...(message.lane !== 'system' && { lane: message.lane }),
+    ...(message.list !== undefined && { list: message.list }),
     ...(message.tags && { tags: message.tags }),
     ...(message.metadata && { metadata: message.metadata }),
     ...(message.template && { template: message.template }),

@@ -71,7 +71,10 @@ export interface Submission {
   smtputf8?: boolean
   body8bit?: boolean
   dsn?: MessageDoc['dsn']
+  /** Before what the header of the message says. */
   lane?: MessageDoc['lane']
+  /** List within the bulk stream, likewise. */
+  list?: MessageDoc['list']
   ambiguous?: MessageDoc['ambiguous']
   tags?: MessageDoc['tags']
   metadata?: MessageDoc['metadata']

@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
+import { unsubscribeFields } from '../streams/rules/unsubscribe-fields.ts'
 import { compose } from './compose.ts'
 import { createEnqueue } from './store/store-accepted.ts'
 import { createSystemSenders, SYSTEM_USER } from './system-sender.ts'
@@ -57,7 +58,7 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     const id = newId('em', now.getTime())
     const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
     const mailbox = (email: string) => ({ name: '', email })
-    const headers = new Map([...AUTOMATIC, ...unsubscribing(unsubscribeUrl)])
+    const headers = new Map([...AUTOMATIC, ...(unsubscribeUrl ? unsubscribeFields({ url: unsubscribeUrl }) : [])])
     const request = { from: mailbox(from), to: [mailbox(to)], subject, text, headers }
     const outcome = await enqueue({
       id,
@@ -87,10 +88,3 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
 
 /** Vacation responders leave such mail alone (RFC 3834 section 5). */
 const AUTOMATIC = new Map([['Auto-Submitted', 'auto-generated']])
-
-/** One click needs https (RFC 8058 section 3.1); over plain HTTP the address opens a page (RFC 2369 section 3.2). */
-function unsubscribing(url: string | undefined): [string, string][] {
-  if (url === undefined) return []
-  const address: [string, string] = ['List-Unsubscribe', `<${url}>`]
-  return url.startsWith('https:') ? [address, ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click']] : [address]
-}

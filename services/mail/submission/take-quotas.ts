@@ -2,24 +2,32 @@
 import type { Clock } from '../../platform/clock.ts'
 import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
+import type { Config } from '../../platform/process/config.ts'
 import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { FindLimits } from '../limits/find-limits.ts'
 import type { Quota, Taken } from '../limits/quota.ts'
 import type { Allowance } from '../limits/rules/allowance.ts'
 import { type AppliedLimit, type DefaultLimits, limitsOfSender } from '../limits/rules/sending-limit.ts'
+import { domainOf } from '../message/address.ts'
+import { isProvider, siteOf } from '../store/rules/assign-slot.ts'
 import { type NewMessage, recipientsToSend } from './store/message-documents.ts'
 import type { Refused, Submitter } from './submission.ts'
-import { refuse } from './validate-sender.ts'
+import { type FindSenderDomain, refuse } from './validate-sender.ts'
 import { LOOKUP_MS } from './validate-submission.ts'
 
 /** Dependencies of {@link takeQuotas}. */
 export interface QuotaOptions {
+  config: Pick<Config, 'DELIVERY_MODE'>
   quota: Quota
   clock: Clock
   recipientsPerDay(userId: string): Promise<number>
   findLimits: FindLimits
+  findSenderDomain: FindSenderDomain
   defaultLimits: DefaultLimits
 }
+
+/** Gmail and Outlook call those who send more in a day bulk senders, and refuse them without SPF, DKIM and DMARC. */
+const UNAUTHENTICATED_PER_DAY = 5_000
 
 type UsedUp = Extract<Taken, { kind: 'used_up' }>
 
@@ -61,7 +69,7 @@ export async function takeQuotas(
 }
 
 async function needsOf(
-  { recipientsPerDay, findLimits, defaultLimits }: QuotaOptions,
+  { config, recipientsPerDay, findLimits, defaultLimits, findSenderDomain }: QuotaOptions,
   { userId, via, messagesPerHour }: Submitter,
   message: NewMessage,
 ): Promise<Need[]> {
@@ -72,12 +80,19 @@ async function needsOf(
       refusal: () => refuse('quota_exceeded'),
     })
   if (message.test) return needs
-  const lookups = Promise.all([recipientsPerDay(userId), findLimits(userId)])
-  const [perDay, limits] = await withTimeout(LOOKUP_MS, lookups)
+  // Captured mail reaches no provider.
+  const isBulk = message.lane === 'bulk' && config.DELIVERY_MODE !== 'capture'
+  const lookups = Promise.all([
+    recipientsPerDay(userId),
+    findLimits(userId),
+    isBulk ? findSenderDomain(userId, domainOf(message.from)) : undefined,
+  ])
+  const [perDay, limits, domain] = await withTimeout(LOOKUP_MS, lookups)
   const amount = recipientsToSend(message)
   const sender = { userId, loginId: via.id, domainId: message.domain_id }
   for (const applied of limitsOfSender(limits, defaultLimits, sender))
     needs.push({ ...applied, amount, refusal: (usedUp, seconds) => usedUpLimit(applied, usedUp, seconds) })
+  if (isBulk && !domain?.isAuthenticated) needs.push(...needsOfProviders(message))
   if (perDay > 0)
     needs.push({
       ...{ holder: userId, allowance: { limit: perDay, periodMs: DAY_MS }, amount },
@@ -87,6 +102,25 @@ async function needsOf(
       }),
     })
   return needs
+}
+
+/** What providers take of bulk mail from a domain that they cannot verify. */
+function needsOfProviders(message: NewMessage): Need[] {
+  const sent = message.recipients.filter(({ suppressed }) => !suppressed)
+  const byProvider = Map.groupBy(sent, ({ email }) => siteOf(domainOf(email)))
+  const domain = domainOf(message.from)
+  return [...byProvider]
+    .filter(([provider]) => isProvider(provider))
+    .map(([provider, recipients]) => ({
+      holder: `${message.domain_id} ${provider}`,
+      allowance: { limit: UNAUTHENTICATED_PER_DAY, periodMs: DAY_MS },
+      amount: recipients.length,
+      refusal: ({ left }, resetSeconds) => {
+        const params = { limit: UNAUTHENTICATED_PER_DAY, domain, provider, seconds: resetSeconds }
+        const quota = { limit: UNAUTHENTICATED_PER_DAY, left, resetSeconds }
+        return { ...refuse('bulk_unauthenticated', sentence('streams.unauthenticated', params)), quota }
+      },
+    }))
 }
 
 /** What comes too late for the answer is put back. */

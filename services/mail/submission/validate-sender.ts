@@ -7,7 +7,10 @@ import { isAllowedSender } from './rules/validate-message.ts'
 import type { Refused, Submitter } from './submission.ts'
 
 /** Finds a domain of an account by its A-label name; at most 5 s old. */
-export type FindSenderDomain = (userId: string, name: string) => Promise<{ id: string; maySend: boolean } | undefined>
+export type FindSenderDomain = (
+  userId: string,
+  name: string,
+) => Promise<{ id: string; maySend: boolean; isAuthenticated: boolean } | undefined>
 
 /** A sender that passed. */
 export interface AllowedSender {

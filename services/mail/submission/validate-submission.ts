@@ -7,9 +7,11 @@ import type { Config } from '../../platform/process/config.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { needsSmtpUtf8, normaliseEmail } from '../message/address.ts'
 import { createLineScanner } from '../message/line-endings.ts'
+import { streamName } from '../store/rules/stream.ts'
 import type { Suppressed, SuppressionQuestion } from '../suppressions/find-suppressed.ts'
 import { explainSuppression } from '../suppressions/rules/suppression.ts'
 import { keyOf, withKey } from './idempotency.ts'
+import { chooseStream, type MessageStream } from './rules/message-stream.ts'
 import {
   finishMessage,
   type ReadMessage,
@@ -30,7 +32,15 @@ import {
 
 /** Dependencies of {@link validateSubmission}. */
 export interface ValidationOptions {
-  config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS' | 'RECEIVED_SHOWS_CLIENT'>
+  config: Pick<
+    Config,
+    | 'MAIL_HOSTNAME'
+    | 'MAX_MESSAGE_BYTES'
+    | 'MAX_RECIPIENTS'
+    | 'RECEIVED_SHOWS_CLIENT'
+    | 'APP_BASE_URL'
+    | 'DELIVERY_MODE'
+  >
   clock: Clock
   findSenderDomain: FindSenderDomain
   /** True for an account that may not send any more; at most 5 s old. */
@@ -51,17 +61,28 @@ export async function validateSubmission(
   const lines = submission.rest ?? (await checkLines(submission.raw))
   const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines, submission.submitter.fallbackSender)
   if ('code' in read) return refuse(read.code, read.detail)
+  const chosen = chooseStream(submission, read, mayAddLink(config))
+  if ('code' in chosen) return refuse(chosen.code, chosen.detail)
+  const { stream } = chosen
   const written = validateRecipients(submission, config.MAX_RECIPIENTS)
   if ('kind' in written) return written
   const key = keyOf(submission, read.idempotencyKey)
   if (key && 'kind' in key) return key
   const [senders, recipients] = await withTimeout(
     LOOKUP_MS,
-    Promise.all([validateSenders(options, submission, read), markSuppressed(options, submission, written)]),
+    Promise.all([
+      validateSenders(options, submission, read),
+      markSuppressed(options, submission, streamName(stream), written),
+    ]),
   )
   if ('kind' in senders) return senders
-  const message = toMessage(options, submission, { ...senders, recipients })
+  const message = toMessage(options, submission, { ...senders, recipients, stream })
   return key ? withKey(message, key) : message
+}
+
+/** Captured mail goes nowhere: a developer tries the link on the same machine. */
+function mayAddLink({ APP_BASE_URL: base, DELIVERY_MODE: mode }: ValidationOptions['config']): boolean {
+  return base.startsWith('https:') || mode === 'capture'
 }
 
 /** Checks the lines of a large message in turns: those of 25 MiB take 100 ms. Undefined: it is not large. */
@@ -92,7 +113,8 @@ function validateRecipients(submission: Submission, most: number): NewMessage['r
 /** The recipients with the reason of those that the account has suppressed for this stream. */
 async function markSuppressed(
   { findSuppressed }: ValidationOptions,
-  { submitter: { userId }, lane: stream }: Submission,
+  { submitter: { userId } }: Submission,
+  stream: string,
   recipients: NewMessage['recipients'],
 ): Promise<NewMessage['recipients']> {
   const suppressed = await findSuppressed({ userId, stream, emails: recipients.map(({ email }) => email) })
@@ -173,7 +195,7 @@ async function validateNames(
 function toMessage(
   { config, clock }: ValidationOptions,
   submission: Submission,
-  { read, ...envelope }: AllowedSenders & { recipients: NewMessage['recipients'] },
+  { read, stream, ...envelope }: AllowedSenders & { recipients: NewMessage['recipients']; stream: MessageStream },
 ): NewMessage {
   const at = clock.now()
   const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata, template } = submission
@@ -194,7 +216,7 @@ function toMessage(
     raw,
     ...(rest && { rest: { size: rest.size, parts: rest.parts } }),
     recipients: envelope.recipients,
-    lane: submission.lane ?? 'transactional',
+    ...stream,
     ambiguous: submission.ambiguous ?? 'retry',
     ...(submitter.test && { test: true }),
     ...(tags && { tags }),

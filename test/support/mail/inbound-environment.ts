@@ -4,6 +4,7 @@ import { startInbound } from '../../../services/mail/inbound/inbound-service.ts'
 import type { ListenerLimits } from '../../../services/mail/inbound/smtp/listener.ts'
 import { INBOUND_MESSAGES, type InboundDoc } from '../../../services/mail/inbound/store/inbound-messages.ts'
 import { returnPathToken } from '../../../services/mail/message/return-path.ts'
+import { reportCollections } from '../../../services/mail/reports/store/report-model.ts'
 import { SUPPRESSIONS, type SuppressionDoc } from '../../../services/mail/suppressions/store/suppressions.ts'
 import { collectionOf, ensureIndexes } from '../../../services/platform/database/mongo.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
@@ -23,8 +24,8 @@ export interface InboundEnvironment extends DeliveryEnvironment {
   suppressed(): Promise<SuppressionDoc[]>
   /** A conversation after EHLO. */
   open(from?: string): Promise<Conversation>
-  /** Brings a message with an empty envelope sender; the reply to the final dot, or to the recipient if it is refused. */
-  bring(to: string, message: string): Promise<string>
+  /** Brings a message, by default with an empty envelope sender; the reply to the final dot, or to the recipient if it is refused. */
+  bring(to: string, message: string, from?: string): Promise<string>
   /** Everything stored, once all of it is processed. */
   processed(messages?: number): Promise<InboundDoc[]>
   /** The token of a recipient of a message at a host. */
@@ -43,7 +44,7 @@ export async function startInboundEnvironment({
     env: { BOUNCE_DOMAIN: BOUNCES, INBOUND_LISTEN: '0:starttls', ...env },
   })
   const { mongo, config, metrics, secrets, clock } = environment
-  await ensureIndexes(mongo.db, [INBOUND_MESSAGES, SUPPRESSIONS])
+  await ensureIndexes(mongo.db, [INBOUND_MESSAGES, SUPPRESSIONS, ...reportCollections])
   const foundation = { config, log: silentLog, metrics, mongo, secrets, clock }
   const service = await startInbound(foundation, BOUNCES, { slots: config.SLOTS, limits })
   onTestFinished(() => service.stop())
@@ -58,9 +59,9 @@ export async function startInboundEnvironment({
   return Object.assign(environment, {
     ...{ port, open },
     suppressed: () => collectionOf(mongo.db, SUPPRESSIONS).find().toArray(),
-    async bring(to: string, message: string) {
+    async bring(to: string, message: string, from = '') {
       const conversation = await open()
-      await conversation.command('MAIL FROM:<>')
+      await conversation.command(`MAIL FROM:<${from}>`)
       const named = await conversation.command(`RCPT TO:<${to}>`)
       if (named.code === 250) await conversation.command('DATA')
       const { text } = named.code === 250 ? await conversation.command(`${message}\r\n.`) : named

@@ -1,10 +1,13 @@
 /** Reports over real sockets: what a bounce or a complaint changes, and what leaves everything as it is. */
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { updateDomain } from '../../../services/mail/domains/store/domains.ts'
 import type { InboundDoc } from '../../../services/mail/inbound/store/inbound-messages.ts'
+import { reportAddress, reportToken } from '../../../services/mail/message/report-address.ts'
 import type { MessageDoc, RecipientStatus } from '../../../services/mail/store/documents.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
 import { at } from '../../support/mail/delivery-environment.ts'
+import { dmarcXml, tlsReport } from '../../support/mail/domain-reports.ts'
 import {
   BOUNCES,
   complaint,
@@ -203,5 +206,111 @@ describe('a report that comes', () => {
     await environment.mongo.db.collection<MessageDoc>('messages').deleteOne({ _id: id })
     await environment.bring(to, statusReport())
     expect(await outcomesOf(environment)).toEqual([['gone']])
+  })
+})
+
+describe('an address beside the return path', () => {
+  test.each<[string, string]>([
+    ['at the own domain', OWN],
+    ['at the shared domain', BOUNCES],
+  ])('takes complaints %s', async (_, host) => {
+    const environment = await startInboundEnvironment()
+    const { id } = await logged(environment)
+    await environment.bring(`Feedback+${environment.token(id, { host })}@${host}`, complaint())
+    expect(await outcomesOf(environment)).toEqual([['complained']])
+    expect(await statusOf(environment, id)).toBe('complained')
+  })
+
+  test.each<[string, object, string]>([
+    ['its list', { lane: 'bulk', list: 'weekly' }, 'bulk/weekly'],
+    ['all bulk mail', { lane: 'bulk' }, 'bulk'],
+  ])('ends %s by any mail of a person', async (_, given, stream) => {
+    const environment = await startInboundEnvironment()
+    const { id } = await logged(environment)
+    await environment.mongo.db.collection<MessageDoc>('messages').updateOne({ _id: id }, { $set: given })
+    const to = `unsubscribe+${environment.token(id)}@${OWN}`
+    expect(await environment.bring(to, 'From: b@example.net\r\n\r\n', 'b@example.net')).toMatch(/^250/)
+    await environment.bring(to, 'From: b@example.net\r\n\r\nagain', 'b@example.net')
+    expect(await outcomesOf(environment, 2)).toEqual([['unsubscribed'], ['unsubscribed']])
+    expect(await environment.suppressed()).toMatchObject([
+      {
+        user_id: environment.userId,
+        email: at('b'),
+        stream,
+        reason: 'unsubscribe',
+        origin: 'unsubscribe',
+        email_id: id,
+      },
+    ])
+    expect((await environment.events(id)).map(({ type }) => type)).toEqual(['unsubscribed'])
+    expect(await statusOf(environment, id)).toBe('delivered')
+  })
+
+  test('does not unsubscribe by a bounce', async () => {
+    const environment = await startInboundEnvironment()
+    const { id } = await logged(environment)
+    await environment.bring(`unsubscribe+${environment.token(id)}@${OWN}`, statusReport())
+    expect(await outcomesOf(environment)).toEqual([['unidentified']])
+    expect(await environment.suppressed()).toEqual([])
+  })
+
+  test.each(['unsubscribe+', 'feedback+', 'other+', 'unsubscribe+feedback+'])(
+    '%s with a bad token is refused',
+    async prefix => {
+      const environment = await startInboundEnvironment()
+      const { id } = await logged(environment)
+      const token = environment.token(id, { host: 'bounce.example.org' })
+      expect(await environment.bring(`${prefix}${token}@${OWN}`, 'x')).toMatch(/^550/)
+    },
+  )
+})
+
+describe('reports about a domain by mail', () => {
+  const addressOf = ({ secrets, domain }: InboundEnvironment, kind: 'dmarc' | 'tls', host = BOUNCES) =>
+    reportAddress(
+      kind,
+      reportToken(kind, domain._id, value => secrets.macs('report-address', value)),
+      host,
+    )
+  const mailWith = (file: string) =>
+    [
+      ...['From: noreply@receiver.example', 'Content-Type: application/gzip; name="r.xml.gz"'],
+      ...['Content-Transfer-Encoding: base64', '', gzipSync(file).toString('base64').replaceAll(/.{76}/g, '$&\r\n')],
+    ].join('\r\n')
+  const counted = ({ mongo }: InboundEnvironment) => mongo.db.collection('domain_reports').countDocuments()
+
+  test('are counted, once', async () => {
+    const environment = await startInboundEnvironment()
+    for (let n = 0; n < 2; n++) {
+      await environment.bring(
+        addressOf(environment, 'dmarc').toUpperCase(),
+        mailWith(dmarcXml()),
+        'noreply@receiver.example',
+      )
+      await environment.bring(addressOf(environment, 'tls'), mailWith(JSON.stringify(tlsReport())), '')
+    }
+    expect(await outcomesOf(environment, 4)).toEqual([['taken'], ['taken'], ['taken'], ['taken']])
+    expect(await counted(environment)).toBe(2)
+  })
+
+  test.each<[string, string]>([
+    ['a text', 'From: a@receiver.example\r\n\r\nhello'],
+    ['a report about another domain', mailWith(dmarcXml({ domain: 'example.org' }))],
+    ['XML with a document type', mailWith('<!DOCTYPE a [<!ENTITY x "y">]><feedback>&x;</feedback>')],
+    ['octets that grow', mailWith(' '.repeat(60 * 1024 * 1024))],
+  ])('%s is refused without another attempt', async (_, mail) => {
+    const environment = await startInboundEnvironment()
+    await environment.bring(addressOf(environment, 'dmarc'), mail)
+    expect(await outcomesOf(environment)).toEqual([['refused']])
+    expect(await counted(environment)).toBe(0)
+  })
+
+  test.each<[string, (environment: InboundEnvironment) => string]>([
+    ['at another host', environment => addressOf(environment, 'dmarc', OWN)],
+    ['of another kind', environment => addressOf(environment, 'dmarc').replace('dmarc+', 'tlsrpt+')],
+    ['with another signature', environment => addressOf(environment, 'dmarc').replace(/.@/, '_@')],
+  ])('an address %s is refused', async (_, addressIn) => {
+    const environment = await startInboundEnvironment()
+    expect(await environment.bring(addressIn(environment), 'x')).toMatch(/^550/)
   })
 })

@@ -6,6 +6,7 @@ import type { EventDoc } from '../../store/documents.ts'
 import { eventId } from '../../store/events.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
 import { RELAY_SITE } from '../../store/rules/flow.ts'
+import { streamName } from '../../store/rules/stream.ts'
 import type { FindSuppressed } from '../../suppressions/find-suppressed.ts'
 import { explainSuppression } from '../../suppressions/rules/suppression.ts'
 import type { ClaimedBatch } from '../claiming/claim-deliveries.ts'
@@ -145,7 +146,7 @@ async function withdrawSuppressed(
   const answers = await findSuppressed(
     asked.map(([{ message }, deliveries]) => ({
       userId: message.user_id,
-      stream: message.lane,
+      stream: streamName(message),
       emails: deliveries.map(({ recipient }) => recipient),
     })),
   )

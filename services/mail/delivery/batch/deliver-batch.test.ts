@@ -104,6 +104,7 @@ function delivering({
         return new Map(events.filter(({ _id }) => ids.includes(_id)).map(event => [event._id, event]))
       },
     }),
+    findPersonalFields: () => undefined,
     findReturnPath: async () => undefined,
     async findRoute(rcpt) {
       const domain = rcpt.slice(rcpt.indexOf('@') + 1)

@@ -1,6 +1,7 @@
 /** Finds the routes of a message's recipients and groups those that share one: a group is one transaction. */
 import type { ClaimedDelivery } from '../../store/delivery.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
+import type { FindPersonalFields, PersonalFields } from '../../streams/find-personal-fields.ts'
 import type { FindReturnPath, ReturnPath } from '../return-paths.ts'
 import type { FindRoute } from '../routes.ts'
 import type { Route } from '../smtp/transport.ts'
@@ -33,13 +34,14 @@ const RECIPIENTS = 100
 export interface GroupingOptions {
   findRoute: FindRoute
   findReturnPath: FindReturnPath
+  findPersonalFields: FindPersonalFields
   /** In relay mode the slot does not depend on the site, so nothing moves. */
   relay: boolean
 }
 
 /**
  * Yields a full group, a failure or a move as soon as it is known, and the other groups at the end. A recipient with a
- * return path of its own is a full group. Never throws.
+ * return path or header fields of its own is a full group. Never throws.
  */
 export async function* groupByRoute(
   options: GroupingOptions,
@@ -55,12 +57,12 @@ export async function* groupByRoute(
 }
 
 async function* group(
-  { findRoute, relay }: GroupingOptions,
+  { findRoute, findPersonalFields, relay }: GroupingOptions,
   outgoing: Outgoing,
   deliveries: readonly ClaimedDelivery[],
   returnPath: ReturnPath | undefined,
 ): AsyncGenerator<Routed> {
-  const most = returnPath ? 1 : RECIPIENTS
+  const { most, contentFor } = personalContent(outgoing, findPersonalFields(outgoing.message), returnPath)
   const groups = new Map<string, Group>()
   for (const [index, delivery] of deliveries.entries()) {
     const found = await findRoute(delivery.recipient).catch((error: unknown) => ({ kind: 'unrouted' as const, error }))
@@ -72,7 +74,7 @@ async function* group(
     else if (!relay && found.site !== delivery.site) yield { kind: 'moved', delivery, site: found.site }
     else {
       const { site, route } = found
-      const open = groups.get(route.key) ?? { outgoing, deliveries: [], site, route, returnPath }
+      const open = groups.get(route.key) ?? { outgoing: contentFor(delivery), deliveries: [], site, route, returnPath }
       groups.set(route.key, open)
       open.deliveries.push(delivery)
       if (open.deliveries.length < most) continue
@@ -81,4 +83,26 @@ async function* group(
     }
   }
   for (const open of groups.values()) yield { kind: 'group', group: open }
+}
+
+/** The message for each recipient, and how many may share a transaction. */
+function personalContent(
+  outgoing: Outgoing,
+  fields: PersonalFields | undefined,
+  returnPath: ReturnPath | undefined,
+): { most: number; contentFor(delivery: ClaimedDelivery): Outgoing } {
+  if (!fields) return { most: returnPath ? 1 : RECIPIENTS, contentFor: () => outgoing }
+  return { most: 1, contentFor: delivery => withFields(outgoing, fields(delivery, returnPath?.(delivery))) }
+}
+
+/** The message with header fields before its own. */
+function withFields(outgoing: Outgoing, fields: string): Outgoing {
+  if (fields === '') return outgoing
+  return {
+    ...outgoing,
+    async raw() {
+      const raw = await outgoing.raw()
+      return raw && Buffer.concat([Buffer.from(fields, 'latin1'), raw])
+    },
+  }
 }

@@ -7,6 +7,7 @@ import { insertUnique, modelOf } from '../../../platform/database/models.ts'
 import { type Db, isDuplicateKey } from '../../../platform/database/mongo.ts'
 import { readPage } from '../../../platform/database/read-page.ts'
 import { createTtlCache } from '../../../platform/ttl-cache.ts'
+import { isAuthenticated } from '../rules/authenticated-domain.ts'
 import { type DomainRegistration, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
 import { type DnsSettingsDoc, type DomainDoc, domains } from './domain-model.ts'
 
@@ -132,6 +133,8 @@ export async function deleteDomain(db: Db, userId: string, id: string): Promise<
 export interface SenderDomain {
   id: string
   maySend: boolean
+  /** Its SPF, DKIM and DMARC records were there at the last check. */
+  isAuthenticated: boolean
 }
 
 /** Finds an account's sender domain by its stored name; undefined when the account has no such domain. */
@@ -181,7 +184,13 @@ async function loadSenderDomains(
   return names.map(({ userId, name }) => {
     const domain = found.find(one => one.user_id === userId && one.name === name)
     if (!domain) return { sender: undefined }
-    return { sender: { id: domain._id, maySend: maySend(toRegistration(domain), registrations, policy) } }
+    return {
+      sender: {
+        id: domain._id,
+        maySend: maySend(toRegistration(domain), registrations, policy),
+        isAuthenticated: isAuthenticated(domain.check?.records ?? []),
+      },
+    }
   })
 }
 

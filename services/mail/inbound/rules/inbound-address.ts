@@ -1,13 +1,18 @@
-/** The addresses that take mail: return paths, addresses for complaints, and the roles of BOUNCE_DOMAIN (ADR 88). */
+/**
+ * The addresses that take mail: return paths, those for complaints, for unsubscribing and for reports about domains, and
+ * the roles of BOUNCE_DOMAIN (ADR 88).
+ */
 import { domainOf } from '../../message/address.ts'
+import { domainOfToken, type Mac, readReportAddress } from '../../message/report-address.ts'
 import { type ReturnPathMac, readReturnPathToken } from '../../message/return-path.ts'
 
 /** What an address is for; `process-inbound.ts` has the handler of each kind. */
-export type AddressKind = 'return_path' | 'feedback' | 'role'
+export type AddressKind = 'return_path' | 'feedback' | 'unsubscribe' | 'domain_report' | 'role'
 
 /** An address that takes mail. `key` bounds how many messages are kept for it. */
 export type InboundAddress =
-  | { kind: 'return_path' | 'feedback'; key: string; messageId: string; recipient: number }
+  | { kind: 'return_path' | 'feedback' | 'unsubscribe'; key: string; messageId: string; recipient: number }
+  | { kind: 'domain_report'; key: string; address: string }
   | { kind: 'role'; key: string }
 
 /** A valid address, or why mail to it is refused. */
@@ -19,6 +24,8 @@ export interface AddressContext {
   bounceDomain: string
   now: Date
   macs: readonly ReturnPathMac[]
+  /** For addresses that take reports about domains. */
+  reportMac: Mac
 }
 
 /** Names at BOUNCE_DOMAIN without a token. A new kind of mail is a row here, and one in the handlers and limits. */
@@ -27,15 +34,19 @@ const NAMES: ReadonlyMap<string, 'role'> = new Map([
   ['abuse', 'role'],
 ])
 
-/** `feedback+<token>@BOUNCE_DOMAIN` takes complaints (RFC 9477). */
-const FEEDBACK = /^feedback\+/i
+/** Before the token of a return path: `feedback+` takes complaints (RFC 9477), `unsubscribe+` any mail (RFC 2369). */
+const PREFIX = /^(?<kind>feedback|unsubscribe)\+/i
 /** Octets that are kept of a message: reports have everything of interest before the copy of the original. */
 const REPORT_OCTETS = 2 * 1024 * 1024
+/** The attachment of a report about a domain is what matters. */
+const DOMAIN_REPORT_OCTETS = 10 * 1024 * 1024
 
 /** How much is kept of one message, in octets, and how many messages of one key, within `perMs`. */
 export const LIMITS: Readonly<Record<AddressKind, { octets: number; messages: number; perMs: number }>> = {
   return_path: { octets: REPORT_OCTETS, messages: 20, perMs: 30 * 86_400_000 },
   feedback: { octets: REPORT_OCTETS, messages: 20, perMs: 30 * 86_400_000 },
+  unsubscribe: { octets: 4_096, messages: 20, perMs: 30 * 86_400_000 },
+  domain_report: { octets: DOMAIN_REPORT_OCTETS, messages: 120, perMs: 3_600_000 },
   role: { octets: REPORT_OCTETS, messages: 1_000, perMs: 3_600_000 },
 }
 
@@ -47,11 +58,16 @@ export function readInboundAddress(address: string, context: AddressContext): Ad
   const isOurs = host === context.bounceDomain
   const name = isOurs ? NAMES.get(local.toLowerCase()) : undefined
   if (name) return { kind: name, key: name }
-  const isFeedback = isOurs && FEEDBACK.test(local)
-  const token = isFeedback ? local.replace(FEEDBACK, '') : local
+  const report = readReportAddress(address, context.bounceDomain)
+  const domain = report && domainOfToken(report.kind, report.token, context.reportMac)
+  if (report && domain !== undefined)
+    return { kind: 'domain_report', key: `${report.kind} ${domain}`, address: address.toLowerCase() }
+  const prefix = PREFIX.exec(local)?.groups?.kind?.toLowerCase()
+  const token = prefix === undefined ? local : local.slice(prefix.length + 1)
   const read = readReturnPathToken(token, host, context.now, context.macs)
   if (read?.kind === 'expired') return { refused: 'expired' }
   if (read?.kind !== 'valid') return { refused: 'unknown' }
   const { messageId, recipient } = read
-  return { kind: isFeedback ? 'feedback' : 'return_path', key: `${messageId}.${recipient}`, messageId, recipient }
+  const kind = prefix === 'feedback' || prefix === 'unsubscribe' ? prefix : 'return_path'
+  return { kind, key: `${messageId}.${recipient}`, messageId, recipient }
 }

@@ -57,6 +57,7 @@ export function toDetail(
     mail_from: message.mail_from,
     domain: domainOf(message.from),
     stream: message.lane,
+    list: message.list ?? null,
     metadata: message.metadata ?? {},
     template: message.template ?? null,
     submitted_with: message.via.id ?? null,

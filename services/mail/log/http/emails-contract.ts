@@ -56,6 +56,7 @@ export const emailDetail = emailSummary
     mail_from: z.string(),
     domain: z.string(),
     stream: z.enum(['transactional', 'bulk', 'system']),
+    list: z.string().nullable().describe('List within the bulk stream.'),
     metadata: z.record(z.string(), z.string()),
     template: z
       .strictObject({ id: z.string(), version: z.number().int() })

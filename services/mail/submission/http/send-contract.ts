@@ -5,7 +5,7 @@ import { idempotencyHeader } from '../../../platform/http/idempotency-key.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { sendingLimit } from '../../limits/http/limits-contract.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
-import { emailRequest, emailRequestKeywords, rawRequest } from '../rules/email-request.ts'
+import { emailRequest, lenientRequestKeywords, rawRequest } from '../rules/email-request.ts'
 
 const SEND: Access = { kind: 'account', scope: 'emails:send' }
 
@@ -96,7 +96,10 @@ export const sendLegacy = endpoint({
   query: z.strictObject({ dry_run: flag }),
   headers: sendHeaders,
   body: z.unknown(),
-  documentedBody: z.object(emailRequest.shape).meta({ id: 'SendRequest', ...emailRequestKeywords }),
+  documentedBody: z
+    .object({ ...emailRequest.shape, unsubscribe: z.unknown() })
+    .partial({ unsubscribe: true })
+    .meta({ id: 'SendRequest', ...lenientRequestKeywords }),
   status: 202,
   response: emailAccepted,
   responseHeaders: accepted,

@@ -168,11 +168,47 @@ test('a recipient named twice is once in the envelope, under the first field', (
 })
 
 test('unsupported fields are named', () => {
-  expect(unsupportedIn(emailRequest.parse({ ...minimal, track: { opens: true }, unsubscribe: null }))).toEqual([
-    'track',
-    'unsubscribe',
-  ])
+  expect(unsupportedIn(emailRequest.parse({ ...minimal, track: { opens: true } }))).toEqual(['track'])
   expect(unsupportedIn(emailRequest.parse(minimal))).toEqual([])
+})
+
+describe('unsubscribe', () => {
+  const bulk = { ...minimal, stream: 'bulk' }
+  test.each<[string, object]>([
+    ['nothing more', {}],
+    ['a list', { list: 'weekly' }],
+    ['an address', { url: 'https://news.example.com:8443/leave?u=1&t=%20' }],
+    ['an address without a path', { list: 'a', url: 'https://news.example.com' }],
+  ])('takes %s', (_, unsubscribe) => {
+    const request = emailRequest.parse({ ...bulk, unsubscribe })
+    expect(request.unsubscribe).toEqual(unsubscribe)
+    expect(findRequestErrors(request, NOW)).toEqual([])
+  })
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['an unknown field', { one_click: true }],
+    ['a list with a blank', { list: 'a b' }],
+    ['plain http', { url: 'http://news.example.com/' }],
+    ['the end of the brackets', { url: 'https://news.example.com/>, <mailto:x@y.example' }],
+    ['a line end', { url: 'https://news.example.com/\r\nBcc: x@y.example' }],
+    ['another script', { url: 'https://例え.jp/' }],
+    ['a long address', { url: `https://news.example.com/${'x'.repeat(501)}` }],
+  ])('refuses %s', (_, unsubscribe) => expect(emailRequest.safeParse({ ...bulk, unsubscribe }).success).toBe(false))
+
+  test.each([undefined, 'transactional'] as const)('is for bulk mail, not for the stream %s', stream =>
+    expect(findRequestErrors(emailRequest.parse({ ...minimal, stream, unsubscribe: {} }), NOW)).toMatchObject([
+      { pointer: '/unsubscribe', code: 'not_allowed' },
+    ]),
+  )
+
+  test('outside of bulk mail is dropped on the old path', () => {
+    expect(lenient({ ...minimal, unsubscribe: { list: 'a' } })).toMatchObject({
+      body: minimal,
+      warnings: [{ code: 'unsupported_field', field: 'unsubscribe' }],
+    })
+    expect(lenient({ ...bulk, unsubscribe: {} })).toEqual({ body: { ...bulk, unsubscribe: {} }, warnings: [] })
+  })
 })
 
 describe('the old path keeps known fields and lists the dropped ones', () => {

@@ -5,6 +5,7 @@ import { DAY_MS } from '../../../platform/durations.ts'
 import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { Mailbox } from '../../message/address.ts'
+import { LIST_NAME } from '../../store/rules/stream.ts'
 import {
   attachment,
   base64,
@@ -21,13 +22,35 @@ import {
 } from './email-parts.ts'
 
 /** Fields that are part of the design but not of this version. */
-const UNSUPPORTED = ['track', 'unsubscribe'] as const
+const UNSUPPORTED = ['track'] as const
+
+/** Printable ASCII that cannot end the brackets of the header field. */
+const UNSUBSCRIBE_URL = /^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:\/[!-;=?-~]{0,500})?$/
+
+/** How recipients leave bulk mail. */
+const unsubscribe = z
+  .strictObject({
+    list: z
+      .string()
+      .regex(LIST_NAME, reason('streams.list_name'))
+      .optional()
+      .describe('Unsubscribing ends the mail of this list; without it, all bulk mail of the account.'),
+    url: z
+      .string()
+      .regex(UNSUBSCRIBE_URL, reason('streams.url'))
+      .optional()
+      .describe('An address of yours that takes the POST of RFC 8058; by default one of this service does.'),
+  })
+  .meta({ id: 'Unsubscribe' })
 
 const common = {
   tags: tags.optional(),
   metadata: metadata.optional(),
   scheduled_at: instant.optional(),
-  stream: z.enum(['transactional', 'bulk']).optional(),
+  stream: z
+    .enum(['transactional', 'bulk'])
+    .describe('`bulk` for newsletters and notices to many: recipients get a link and fields to unsubscribe.')
+    .optional(),
   test: z.boolean().optional(),
 }
 
@@ -51,6 +74,15 @@ export const emailRequestKeywords = {
     if: { properties: { html: {} }, required: ['html'] },
     else: { properties: { text: {} }, required: ['text'] },
   },
+}
+
+const IN_BULK = { properties: { stream: { const: 'bulk' } }, required: ['stream'] }
+
+/** {@link emailRequestKeywords} for the old path, where what {@link lenient} drops may be anything. */
+export const lenientRequestKeywords = {
+  ...emailRequestKeywords,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  allOf: [{ if: IN_BULK, then: { properties: { unsubscribe: { $ref: '#/components/schemas/Unsubscribe' } } } }],
 }
 
 /** A template of the account in the place of subject, text and html. */
@@ -83,7 +115,7 @@ export const emailRequest = z
     ...common,
     template: template.optional(),
     track: UNBUILT.optional(),
-    unsubscribe: UNBUILT.optional(),
+    unsubscribe: unsubscribe.optional(),
   })
   .refine(({ subject, template }) => subject !== undefined || template !== undefined, {
     path: ['subject'],
@@ -94,6 +126,7 @@ export const emailRequest = z
   .meta({
     id: 'EmailRequest',
     ...emailRequestKeywords,
+    dependentSchemas: { unsubscribe: IN_BULK },
   })
 
 /** A message as the caller sends it. */
@@ -152,6 +185,8 @@ export function findRequestErrors(request: EmailRequest, now: Date): RequestErro
         errors.push({ pointer: `/${part}`, reason: sentence('field.template_with_body'), code: 'not_allowed' })
   } else if (request.text === undefined && request.html === undefined)
     errors.push({ pointer: '/text', reason: sentence('field.body_missing'), code: 'missing' })
+  if (request.unsubscribe && request.stream !== 'bulk')
+    errors.push({ pointer: '/unsubscribe', reason: sentence('streams.for_bulk'), code: 'not_allowed' })
   return errors
 }
 
@@ -185,7 +220,7 @@ export function unsupportedIn(request: object): string[] {
 /**
  * Reads the known fields from the body of `POST /api/send`, so that an old caller with fields of its own never breaks;
  * lists the dropped ones. Anything but an object is passed on for the schema to refuse. A template beside a text or html is
- * dropped too: earlier releases ignored this field.
+ * dropped too, and unsubscribe outside of bulk mail: earlier releases ignored these fields.
  */
 export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, warnings: [] }
@@ -199,6 +234,8 @@ export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
       warn('unsupported_field', field, 'This field is not supported yet and was ignored.')
     else if (field === 'template' && ['text', 'html'].some(part => Object.hasOwn(body, part)))
       warn('unsupported_field', field, 'A message with text or html uses no template; this field was ignored.')
+    else if (field === 'unsubscribe' && (body as { stream?: unknown }).stream !== 'bulk')
+      warn('unsupported_field', field, 'This field is for bulk mail and was ignored.')
     else if (Object.hasOwn(emailRequest.shape, field)) kept.push([field, value])
     else warn('unknown_field', field, 'This field was ignored.')
   }

@@ -10,7 +10,7 @@ import { MAX_FROM_MAILBOXES, readMailboxes } from '../../message/mailboxes.ts'
  * readers by BIMI-Location and BIMI-Indicator which logo they checked (draft-brand-indicators-for-message-identification).
  */
 export const REMOVED: ReadonlySet<string> = new Set([
-  ...['bcc', 'resent-bcc', 'x-idempotency-key'],
+  ...['bcc', 'resent-bcc', 'x-idempotency-key', 'x-postwright-stream', 'x-postwright-list'],
   ...['return-path', 'authentication-results', 'received-spf', 'delivered-to', 'original-recipient'],
   ...['bimi-location', 'bimi-indicator'],
 ])

@@ -37,9 +37,19 @@ describe('reading a submission', () => {
     })
   })
 
+  test('the stream and its list are read and do not leave', () => {
+    const raw = 'X-Postwright-Stream: Bulk\r\nX-Postwright-List: weekly\r\nFrom: a@example.org\r\n\r\n'
+    const message = read(raw)
+    expect(message).toMatchObject({ stream: 'bulk', list: 'weekly' })
+    expect(finish(raw).text).not.toMatch(/x-postwright/i)
+  })
+
   test('what is missing is missing', () => {
     const { header, ...rest } = read('From: a@example.org\r\n\r\n')
-    expect(rest).toEqual({ from: ['a@example.org'], identities: [], subject: '', hasDate: false })
+    expect(rest).toEqual({
+      ...{ from: ['a@example.org'], identities: [], subject: '', hasDate: false },
+      ...{ unsubscribe: 'none', hasFeedbackId: false },
+    })
     expect(header.fields).toHaveLength(1)
   })
 

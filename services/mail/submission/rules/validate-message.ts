@@ -5,6 +5,7 @@ import { encodeHeader } from '../../message/header-encoding.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from '../../message/headers.ts'
 import { findLineError, type LineError } from '../../message/line-endings.ts'
 import { MAX_FROM_MAILBOXES, readMailboxes } from '../../message/mailboxes.ts'
+import { type OwnUnsubscribe, readOwnUnsubscribe } from '../../streams/rules/unsubscribe-fields.ts'
 import { removeSender, replaceSenders, replaceUnreadable } from './fallback-sender.ts'
 import { findRepeatedField, type Identity, REMOVED, readIdentities } from './header-policy.ts'
 
@@ -36,6 +37,12 @@ export interface ReadMessage {
   hasDate: boolean
   /** Value of X-Idempotency-Key. */
   idempotencyKey?: string
+  /** Values of X-Postwright-Stream and X-Postwright-List, in lower case. */
+  stream?: string
+  list?: string
+  /** What the message says itself about leaving its list. */
+  unsubscribe: OwnUnsubscribe
+  hasFeedbackId: boolean
 }
 
 /** More hops than any honest path has (RFC 5321 6.3 wants a limit of at least 100 hops when relaying; we submit). */
@@ -106,14 +113,20 @@ function readFields(header: Header): ReadMessage | SubmissionError {
   const [subject] = named('subject')
   const [id] = named('message-id')
   const [key] = named('x-idempotency-key')
+  const wordOf = (name: string) => named(name).map(({ value }) => unfold(value).trim().toLowerCase())[0]
+  const [stream, list] = [wordOf('x-postwright-stream'), wordOf('x-postwright-list')]
   return {
     header,
     from: [first, ...rest],
     identities,
     subject: subject ? fieldText(subject).slice(0, SUBJECT_LENGTH) : '',
     hasDate: named('date').length > 0,
+    unsubscribe: readOwnUnsubscribe(header.fields),
+    hasFeedbackId: named('feedback-id').length > 0,
     ...(id && { messageId: unfold(id.value) }),
     ...(key && { idempotencyKey: unfold(key.value) }),
+    ...(stream !== undefined && { stream }),
+    ...(list !== undefined && { list }),
   }
 }
 

@@ -30,6 +30,8 @@ export interface NewMessage
     | 'subject'
     | 'message_id'
     | 'lane'
+    | 'list'
+    | 'own_fields'
     | 'ambiguous'
     | 'test'
     | 'tags'

@@ -15,6 +15,7 @@ import { problemTitles } from './problem-titles.ts'
 import { queueControl } from './queue-control.ts'
 import { reports } from './reports.ts'
 import { resources } from './resources.ts'
+import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
 import { webhooks } from './webhooks.ts'
@@ -36,6 +37,7 @@ export const english = {
   ...reports,
   ...queueControl,
   ...resources,
+  ...streams,
   ...templates,
   ...texts,
   ...webhooks,

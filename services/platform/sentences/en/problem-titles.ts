@@ -46,6 +46,8 @@ export const problemTitles = {
   'problem.null_sender_refused': 'An empty envelope sender cannot be submitted.',
   'problem.unknown_parameter': 'The command has a parameter that is not offered.',
   'problem.all_recipients_suppressed': 'All recipients are suppressed',
+  'problem.bulk_without_unsubscribe': 'Bulk mail must offer to unsubscribe by one click',
+  'problem.bulk_unauthenticated': 'Too much bulk mail from a domain that is not authenticated',
   'problem.bad_recipient': 'The recipient address is not valid.',
   'problem.too_many_recipients': 'Too many recipients in one message.',
   'problem.bad_line_endings': 'The message has a bare CR or LF; lines end in CRLF (RFC 5321 2.3.8).',

@@ -16,6 +16,7 @@ import { problemTitles } from './problem-titles.ts'
 import { queueControl } from './queue-control.ts'
 import { reports } from './reports.ts'
 import { resources } from './resources.ts'
+import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
 import { webhooks } from './webhooks.ts'
@@ -39,6 +40,7 @@ export const chinese: Catalogue = {
     ...reports,
     ...queueControl,
     ...resources,
+    ...streams,
     ...templates,
     ...texts,
     ...webhooks,

@@ -46,6 +46,8 @@ export const problemTitles: Readonly<Record<keyof typeof english, string>> = {
   'problem.null_sender_refused': '不能提交空的发件人',
   'problem.unknown_parameter': '命令带有未提供的参数',
   'problem.all_recipients_suppressed': '所有收件人都已被抑制',
+  'problem.bulk_without_unsubscribe': '批量邮件必须提供一键退订',
+  'problem.bulk_unauthenticated': '未通过认证的域名发送的批量邮件过多',
   'problem.bad_recipient': '收件地址无效',
   'problem.too_many_recipients': '收件人过多',
   'problem.bad_line_endings': '邮件的换行符有误',
