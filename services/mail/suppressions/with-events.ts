@@ -22,7 +22,7 @@ const TRIES = 5
 
 /**
  * Runs a change; its events are queued in the same transaction. Accounts without webhooks need none: then `session` is
- * undefined and the change is durable by itself. Repeated on conflicts, so it has to set its result anew each time.
+ * undefined, the change is durable by itself, and its events are for the live stream alone. Repeated on conflicts, so it has to set its result anew each time.
  */
 export async function changeWithEvents<T>(
   { db, clock }: SuppressionDeps,
@@ -30,7 +30,11 @@ export async function changeWithEvents<T>(
   change: (session: Session | undefined) => Promise<Changed<T>>,
 ): Promise<T> {
   const webhooks = mailWebhooksOf({ mongo: { db }, clock })
-  if ((await webhooksOf(webhooks, userIds)).size === 0) return (await change(undefined)).result
+  if ((await webhooksOf(webhooks, userIds)).size === 0) {
+    const { result, events } = await change(undefined)
+    await queueMailEvents(webhooks, events)
+    return result
+  }
   const run = (session: Session) =>
     session.withTransaction(
       async () => {

@@ -8,6 +8,7 @@ import type { Db, Session } from '../../platform/database/mongo.ts'
 import { createTtlCache, type TtlCache } from '../../platform/ttl-cache.ts'
 import { eventsFor, insertEvents } from '../../platform/webhooks/event-queue.ts'
 import type { MailEvent } from './rules/mail-event.ts'
+import { isAccountEvent, recordAccountEvents } from './store/account-events.ts'
 import {
   findEnabledWebhooks,
   type MailWebhookDoc,
@@ -43,7 +44,7 @@ export function mailWebhooksOf({ mongo: { db }, clock }: { mongo: { db: Db }; cl
   return made
 }
 
-/** Stores each event for each webhook that wants it. */
+/** Stores each event for each webhook that wants it, and for those who follow the account live. */
 export async function queueMailEvents(
   context: MailWebhooks,
   events: readonly MailEvent[],
@@ -52,6 +53,7 @@ export async function queueMailEvents(
   if (events.length === 0) return
   const documents = await mailEventDocuments(context, events)
   await insertEvents(mailWebhookStore(context.db).events, documents, session)
+  await recordAccountEvents(context.db, events.filter(isAccountEvent), session)
 }
 
 /** The documents that {@link queueMailEvents} stores, for those who store them with a batch of their own. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { tokens } from '../../../services/mail/credentials/store/tokens.ts'
+import { addSuppressions } from '../../../services/mail/suppressions/add-suppressions.ts'
+import { mailWebhooksOf, queueMailEvents } from '../../../services/mail/webhooks/queue-mail-events.ts'
 import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { giveToken, giveUser } from '../../support/accounts/accounts-and-domains.ts'
 import { type SendApi, startSendApi } from '../../support/http/send-api.ts'
@@ -18,7 +20,8 @@ afterAll(() => api.stop())
 async function account() {
   const user = await giveUser(api.mongo.db)
   const token = await giveToken(api.mongo.db, user._id)
-  const message = await giveMessage(api.mongo.db, user._id)
+  // Accepted before the streams begin.
+  const message = await giveMessage(api.mongo.db, user._id, { created_at: new Date(clock.now().getTime() - 60_000) })
   return {
     user,
     token,
@@ -79,6 +82,56 @@ test("sends the events of the caller's account as they are stored, and no others
     type: 'email.delivered',
     data: { email_id: mine.message._id, mx_host: 'mx.example.net' },
   })
+})
+
+test('sends what webhooks get: acceptance, reports, domains and suppressions', async () => {
+  const { user, token, message } = await account()
+  const stream = await open(token.value)
+  const at = () => clock.now()
+  const sent = await giveMessage(api.mongo.db, user._id, { created_at: at() })
+  for (const type of ['complained', 'unsubscribed'] as const)
+    await giveEvent(api.mongo.db, message, { _id: `${message._id}.0#report-${type}`, attempt: 0, type, at: at() })
+  await addSuppressions({ db: api.mongo.db, clock }, [
+    { userId: user._id, email: 'bob@example.net', reason: 'complaint', origin: 'report', emailId: message._id },
+  ])
+  const webhooks = mailWebhooksOf({ mongo: api.mongo, clock })
+  const data = { domain_id: 'dom_1', name: 'example.com', status: 'failed', failing_records: ['spf'] }
+  const lost = { type: 'domain.lost', userId: user._id, domainId: 'dom_1', key: `${user._id}:lost`, data } as const
+  for (let n = 0; n < 2; n++) await queueMailEvents(webhooks, [{ ...lost, at: at() }])
+  const taken = await stream.take(5)
+  const byType = new Map(taken.map(({ type, data }) => [type, data]))
+  expect([...byType.keys()].toSorted()).toEqual([
+    ...['domain.lost', 'email.accepted', 'email.complained', 'email.unsubscribed', 'suppression.added'],
+  ])
+  expect(byType.get('email.accepted')).toMatchObject({ email_id: sent._id, recipient: sent.rcpts[0]?.email })
+  expect(byType.get('domain.lost')).toMatchObject({ data })
+  expect(byType.get('suppression.added')).toMatchObject({ data: { email: 'bob@example.net', reason: 'complaint' } })
+})
+
+test('continues after a report as after an attempt', async () => {
+  const { token, message, emit } = await account()
+  const stream = await open(token.value)
+  const _id = `${message._id}.0#report-complained`
+  await giveEvent(api.mongo.db, message, { _id, attempt: 0, type: 'complained', at: clock.now() })
+  const [report] = await stream.take(1)
+  stream.close()
+  const missed = await emit(2)
+  const again = await open(token.value, report?.id)
+  expect((await again.take(1)).map(({ data }) => data.id)).toEqual([missed._id])
+})
+
+test('a token of one domain sees events of that domain alone', async () => {
+  const { user, message } = await account()
+  const { value } = await giveToken(api.mongo.db, user._id, { domains: ['other.example'] })
+  const stream = await open(value)
+  await giveEvent(api.mongo.db, message, { at: clock.now() })
+  const webhooks = mailWebhooksOf({ mongo: api.mongo, clock })
+  const lost = (name: string) => ({
+    ...{ type: 'domain.lost' as const, userId: user._id, at: clock.now(), key: `${user._id}:${name}` },
+    data: { domain_id: name, name, status: 'failed', failing_records: [] },
+  })
+  await queueMailEvents(webhooks, [lost('example.com'), lost('other.example')])
+  expect((await stream.take(1)).map(({ data }) => data.data.name)).toEqual(['other.example'])
 })
 
 test('continues after Last-Event-ID', async () => {

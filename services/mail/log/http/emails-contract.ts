@@ -302,7 +302,8 @@ export const streamEvents = endpoint({
   tag: 'Reports',
   method: 'GET',
   path: '/api/v1/events/stream',
-  summary: 'Server-sent events of the account as they happen.',
+  summary:
+    'Server-sent events of the account as they happen: of its messages, and with `data` as webhooks get it of its domains and suppressions.',
   access: READ,
   headers: z.object({
     'Last-Event-ID': z.string().optional().describe('Id of the last event: goes on there, at most a day back.'),

@@ -1,6 +1,5 @@
-/** Follows an account's delivery events as they are stored. */
+/** Follows an account's events as they are stored. */
 import { abortableDelay } from '../../../platform/concurrency/abortable-delay.ts'
-import type { EventDoc } from '../../store/documents.ts'
 
 /** The position of a reader: time and id of its last event. */
 export interface Position {
@@ -9,11 +8,11 @@ export interface Position {
 }
 
 /** Reads events from a time on, oldest first. */
-export type ReadEvents = (since: Date, limit: number) => Promise<EventDoc[]>
+export type ReadEvents<T> = (since: Date, limit: number) => Promise<T[]>
 
 /** Options of {@link tail}. */
-export interface TailOptions {
-  read: ReadEvents
+export interface TailOptions<T> {
+  read: ReadEvents<T>
   /** Ends the tail. */
   signal: AbortSignal
   pollMs: number
@@ -30,7 +29,10 @@ const READ_LIMIT = 5_000
  * Yields the events after `position` in batches, an empty batch when there is nothing new, until the signal. A reader
  * that reconnects gets some seconds again: events may be repeated (with the same ids), none is missed.
  */
-export async function* tail(position: Position, { read, signal, pollMs }: TailOptions): AsyncGenerator<EventDoc[]> {
+export async function* tail<T extends { _id: string; at: Date }>(
+  position: Position,
+  { read, signal, pollMs }: TailOptions<T>,
+): AsyncGenerator<T[]> {
   const given = new Map<string, number>()
   let since = position.at
   if (position.id !== undefined) {

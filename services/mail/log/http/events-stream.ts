@@ -1,4 +1,4 @@
-/** `GET /api/v1/events/stream`: an account's delivery events as server-sent events. */
+/** `GET /api/v1/events/stream`: what happens in an account as server-sent events. */
 
 import { finished, Readable } from 'node:stream'
 import type Router from '@koa/router'
@@ -11,11 +11,9 @@ import { ProblemError } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
-import type { EventDoc } from '../../store/documents.ts'
-import { eventsSince, sentFrom } from '../store/message-log.ts'
-import { toEvent } from './email-views.ts'
 import { streamEvents } from './emails-contract.ts'
 import { type Position, tail } from './event-tail.ts'
+import { type LiveEvent, readLiveEvents, visibleEvents } from './live-events.ts'
 
 /** Dependencies of the live stream. */
 export interface StreamDeps {
@@ -89,11 +87,11 @@ async function* lines(
   let spoken = authorisedAt
   try {
     for await (const found of tail(position, {
-      read: (since, limit) => eventsSince(mongo.db, userId, since, limit),
+      read: (since, limit) => readLiveEvents(mongo.db, userId, since, limit),
       signal,
       pollMs,
     })) {
-      const events = await shownOf(mongo, userId, found, domains)
+      const events = await visibleEvents(mongo.db, userId, found, domains)
       const now = clock.now().getTime()
       if (now - authorisedAt >= AUTHORISE_MS) {
         await stillAllowed(context, streamEvents.access)
@@ -109,21 +107,13 @@ async function* lines(
   }
 }
 
-/** The events that a caller limited to some sender domains may see; no domains = all. */
-async function shownOf({ db }: Mongo, userId: string, events: EventDoc[], domains: readonly string[]) {
-  if (domains.length === 0 || events.length === 0) return events
-  const ids = await sentFrom(db, userId, new Set(events.map(({ m }) => m)), domains)
-  return events.filter(({ m }) => ids.has(m))
-}
-
-function toMessage(event: EventDoc): string {
-  const shown = toEvent(event)
-  return `id: ${event.at.getTime()}/${event._id}\nevent: ${shown.type}\ndata: ${JSON.stringify(shown)}\n\n`
+function toMessage({ _id, at, type, shown }: LiveEvent): string {
+  return `id: ${at.getTime()}/${_id}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`
 }
 
 /** From Last-Event-ID, at most a day back; without it from now. */
 function startOf(context: WebContext, now: Date): Position {
-  const given = /^(?<at>\d{1,15})\/(?<id>em_[0-9a-z]{26}\.\d{1,5}#\d{1,5})$/.exec(context.get('last-event-id'))
+  const given = /^(?<at>\d{1,15})\/(?<id>[\w.:#-]{1,200})$/.exec(context.get('last-event-id'))
   if (!given?.groups) return { at: now }
   const at = Math.min(Math.max(Number(given.groups.at), now.getTime() - MAX_BACK_MS), now.getTime())
   return { at: new Date(at), id: given.groups.id }

@@ -5,7 +5,7 @@ import { BODIES, bodyId } from '../../store/bodies.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc } from '../../store/documents.ts'
 import { EVENTS, eventsOfMessage } from '../../store/events.ts'
-import { MESSAGES } from '../../store/messages.ts'
+import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { LogBlocks } from './log-blocks.ts'
 import { filterTerms, type IdBounds, idBounds, type LogFilters, toMatch, toRange } from './log-filters.ts'
 
@@ -126,6 +126,25 @@ export function eventsSince(db: Db, userId: string, since: Date, limit: number):
   return collectionOf(db, EVENTS)
     .find({ user_id: userId, at: { $gte: since } }, { projection: { conversation: 0 }, maxTimeMS: MAX_MS })
     .sort({ at: 1 })
+    .limit(limit)
+    .toArray()
+}
+
+/** An account's messages accepted from a time on, oldest first. */
+export function messagesSince(
+  db: Db,
+  userId: string,
+  since: Date,
+  limit: number,
+): Promise<Pick<MessageDoc, '_id' | 'rcpts' | 'created_at' | 'scheduled_at'>[]> {
+  return collectionOf(db, MESSAGES)
+    .find({ user_id: userId, _id: { $gte: firstIdAt(since) } }, { maxTimeMS: MAX_MS })
+    .project<Pick<MessageDoc, '_id' | 'rcpts' | 'created_at' | 'scheduled_at'>>({
+      rcpts: 1,
+      created_at: 1,
+      scheduled_at: 1,
+    })
+    .sort({ _id: 1 })
     .limit(limit)
     .toArray()
 }

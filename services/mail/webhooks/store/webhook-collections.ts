@@ -12,6 +12,7 @@ import {
   webhookFields,
 } from '../../../platform/webhooks/event-queue.ts'
 import { MAIL_EVENT_TYPES, type MailEventType } from '../rules/mail-event.ts'
+import { ACCOUNT_EVENTS } from './account-events.ts'
 
 /** An address that gets events of an account. Its secrets are sealed with purpose `app-secret`, place `mail_webhooks/<_id>`. */
 export const mailWebhooks = defineModel('mail_webhooks', {
@@ -47,7 +48,7 @@ export const MAIL_WEBHOOK_EVENTS = defineCollection<MailWebhookEventDoc>('mail_w
 ])
 
 /** All of them; a main calls ensureIndexes with them. */
-export const webhookCollections = [mailWebhooks, MAIL_WEBHOOK_EVENTS] as const
+export const webhookCollections = [mailWebhooks, MAIL_WEBHOOK_EVENTS, ACCOUNT_EVENTS] as const
 
 /** The webhooks of accounts. Events name recipients as the message log does, and live as long by default. */
 export function mailWebhookStore(db: Db): WebhookStore<MailWebhookDoc, MailWebhookEventDoc> {
