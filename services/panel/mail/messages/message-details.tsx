@@ -30,6 +30,7 @@ export function MessageDetails({ message }: { message: Output<'getEmail'> }) {
           [t('messages.id'), <Copyable key="i" value={message.id} what={t('messages.id')} />],
           [t('messages.source'), t(`messages.sources.${message.source}`)],
           [t('messages.stream'), t(`messages.streams.${message.stream}`)],
+          [t('messages.list'), message.list],
           [t('messages.size'), bytes(message.size)],
           [t('messages.accepted'), <Time key="c" at={message.created_at} short />],
           [t('messages.scheduledFor'), message.scheduled_at ? <Time key="s" at={message.scheduled_at} short /> : null],

@@ -1,6 +1,7 @@
 /** Delivery attempts of each recipient with the SMTP conversation. */
 import { Group, Stack, Text, Timeline } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconClock, IconX } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
@@ -92,11 +93,17 @@ function AttemptTitle({ attempt }: { attempt: Attempt }) {
   const { t } = useTranslation()
   return (
     <Group gap="xs">
-      <span>{attempt.attempt === 0 ? t('messages.report') : t('messages.attempt', { number: attempt.attempt })}</span>
+      <span>{titleOf(attempt, t)}</span>
       <MailStatusBadge status={attempt.outcome} />
       {attempt.ambiguous ? <StatusBadge tone="warn">{t('messages.ambiguous')}</StatusBadge> : null}
     </Group>
   )
+}
+
+/** Attempts have numbers; reports come from servers, wishes from the recipient. */
+function titleOf({ attempt, outcome }: Attempt, t: TFunction): string {
+  if (attempt > 0) return t('messages.attempt', { number: attempt })
+  return outcome === 'unsubscribed' ? t('messages.byRecipient') : t('messages.report')
 }
 
 function AttemptBody({ attempt }: { attempt: Attempt }) {
