@@ -46,7 +46,7 @@ const document = openApi<string>({
   tags: [{ name: 'Things', description: 'All things.' }],
   server: 'https://api.example.net',
   operations: operationsOf<string>(contract),
-  securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+  securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A token.' } },
   security: ({ access }) => (access === 'open' ? [] : [{ key: [] }]),
 })
 

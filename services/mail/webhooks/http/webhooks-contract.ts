@@ -135,6 +135,14 @@ export const createMailWebhookOperation = endpoint({
   path: '/api/v1/webhooks',
   summary: 'Makes a webhook (Standard Webhooks 1.0); the answer is the only one with its secret.',
   access: WRITE,
+  example: {
+    body: {
+      name: 'Orders',
+      url: 'https://hooks.example.com/mail',
+      events: ['email.delivered', 'email.bounced'],
+      notice_email: 'ops@example.com',
+    },
+  },
   body: z.strictObject({
     name: fields.name.default(''),
     url: fields.url.describe('Where events are posted: over TLS, at a public address.'),
@@ -171,6 +179,7 @@ export const patchMailWebhookOperation = endpoint({
   path: '/api/v1/webhooks/{id}',
   summary: 'Changes a webhook. Enabling it again ends what the platform noted about its failures.',
   access: WRITE,
+  example: { body: { events: ['email.bounced', 'email.complained'], enabled: true } },
   params: recordParams,
   body: z.strictObject(fields).partial(),
   response: webhook,
@@ -263,6 +272,7 @@ export const replayWebhookOperation = endpoint({
   path: '/api/v1/webhooks/{id}/replay',
   summary: 'Sends the events of a time again, oldest first, under their ids: at most 10,000, and 26 days back.',
   access: WRITE,
+  example: { body: { since: '2026-11-20T00:00:00Z', failed_only: true } },
   params: recordParams,
   body: z.strictObject({
     since: givenTime.describe('Events that happened at this time or later.'),

@@ -35,6 +35,9 @@ export const createWebhookOperation = endpoint({
   path: '/app_manage/{id}/webhook',
   summary: 'Makes a webhook (Standard Webhooks 1.0); its secret is shown this once. Without events it hears of all.',
   access: SUPER,
+  example: {
+    body: { url: 'https://hooks.example.com/subscriptions', events: ['subscription.created', 'subscription.renewed'] },
+  },
   params,
   body: z.object({
     url: webhookFields.url,
@@ -51,6 +54,7 @@ export const updateWebhookOperation = endpoint({
   path: '/app_manage/{id}/webhook/{webhook}',
   summary: 'Changes a webhook.',
   access: SUPER,
+  example: { body: { events: ['subscription.created'], enabled: '1' } },
   params: webhookParams,
   body: z.object({
     url: webhookFields.url.optional(),
