@@ -128,7 +128,7 @@ function requestBody(schemas: Schemas, operation: AnyEndpoint) {
     requestBody: {
       // A request without a body counts as one with an empty object.
       required: body ? !body.safeParse({}).success : true,
-      ...contentOf(
+      content: mediaTypes(
         { ...(body && { 'application/json': schemas.input(body) }), ...requestContent },
         exampleOf(operation),
       ),
@@ -142,11 +142,17 @@ function exampleOf({ example = {} }: AnyEndpoint): Readonly<Record<string, unkno
   return { ...(body !== undefined && { 'application/json': body }), ...(content && { [content.type]: content.text }) }
 }
 
-function contentOf(types: MediaTypes, examples: Readonly<Record<string, unknown>> = {}) {
-  const entries = Object.entries(types).map(
-    ([type, schema]) => [type, { schema, ...(type in examples && { example: examples[type] }) }] as const,
+function mediaTypes(types: MediaTypes, examples: Readonly<Record<string, unknown>> = {}) {
+  return Object.fromEntries(
+    Object.entries(types).map(([type, schema]) => [
+      type,
+      { schema, ...(type in examples && { example: examples[type] }) },
+    ]),
   )
-  return entries.length === 0 ? {} : { content: Object.fromEntries(entries) }
+}
+
+function contentOf(types: MediaTypes) {
+  return Object.keys(types).length === 0 ? {} : { content: mediaTypes(types) }
 }
 
 function parameters<A>(

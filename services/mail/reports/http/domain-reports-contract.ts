@@ -20,6 +20,10 @@ const FILES = {
   'application/zip': binary,
 }
 
+/** The smallest report, for examples. */
+export const DMARC_REPORT =
+  '<feedback><report_metadata><org_name>receiver.example</org_name><report_id>2025-11-20</report_id><date_range><begin>1763596800</begin><end>1763683199</end></date_range></report_metadata><policy_published><domain>example.com</domain><p>none</p></policy_published></feedback>'
+
 /** A report that was counted. */
 export const domainReport = z
   .strictObject({
@@ -51,7 +55,7 @@ export const addDomainReportOperation = endpoint({
   example: {
     content: {
       type: 'application/octet-stream',
-      text: '<feedback><report_metadata><org_name>receiver.example</org_name><report_id>2026-11-20</report_id><date_range><begin>1763596800</begin><end>1763683199</end></date_range></report_metadata><policy_published><domain>example.com</domain><p>none</p></policy_published></feedback>',
+      text: DMARC_REPORT,
     },
   },
   params,

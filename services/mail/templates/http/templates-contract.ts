@@ -140,7 +140,7 @@ export const createTemplateOperation = endpoint({
       name: 'welcome',
       subject: 'Welcome, {{ name }}',
       text: 'Hello {{ name }}, good to have you here.',
-      variables: [{ key: 'name', required: true }],
+      variables: [{ key: 'name', type: 'string', required: true }],
     },
   },
   body: z.strictObject({
@@ -289,7 +289,14 @@ export const previewContentOperation = endpoint({
   path: '/api/v1/templates/preview',
   summary: 'Renders a content that is not stored with sample values.',
   access: READ,
-  example: { body: { subject: 'Welcome, {{ name }}', text: 'Hello {{ name }}!', values: { name: 'Ann' } } },
+  example: {
+    body: {
+      subject: 'Welcome, {{ name }}',
+      text: 'Hello {{ name }}!',
+      variables: [{ key: 'name', type: 'string' }],
+      values: { name: 'Ann' },
+    },
+  },
   body: z.strictObject({
     subject,
     html: html.optional(),
