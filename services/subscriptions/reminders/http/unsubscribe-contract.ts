@@ -25,7 +25,8 @@ export const unsubscribeOperations = [
     operationId: 'unsubscribe',
     method: 'POST',
     summary: 'Ends the reminders of the user that the signed token names (one click: RFC 8058).',
-    requestContent: { 'application/x-www-form-urlencoded': { type: 'object' } },
+    example: { content: { type: 'application/x-www-form-urlencoded', text: 'List-Unsubscribe=One-Click' } },
+    requestContent: { 'application/x-www-form-urlencoded': { type: ['object', 'string'] } },
   }),
 ]
 
