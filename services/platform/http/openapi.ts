@@ -33,7 +33,7 @@ export interface OpenApiOptions<A> {
    * Examples of path parameters, by the part of the path before the parameter and its name: `domains/{id}`. They belong
    * to no record.
    */
-  pathExamples?: Readonly<Record<string, string>>
+  pathExamples?: Readonly<Record<string, string | number>>
   /** Whether an empty optional field of the query counts as absent; otherwise it is validated like any other value. */
   emptyIsAbsent?: boolean
   /** RFC 9457 unless given. Operations that refuse in another way are listed in `refusals` by their operationId. */

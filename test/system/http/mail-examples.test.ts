@@ -193,7 +193,7 @@ const captured: Prepare = async ({ user }) => {
   const raw = Buffer.from('Subject: Hello\r\n\r\nHello\r\n')
   const exp = new Date(Date.now() + 3_600_000)
   await saveCaptured(api.mongo, [{ _id: `${m}.0`, m, user_id: user._id, ...envelope, raw, at: new Date(), exp }])
-  return { [`em_${ID}`]: `${m}.0` }
+  return { [`em_${ID}.0`]: `${m}.0` }
 }
 const delivered: Prepare = async caller => {
   const id = (await RECORDS.wh?.(caller)) ?? ''

@@ -221,7 +221,6 @@ export const publishTemplateOperation = endpoint({
   path: '/api/v1/templates/{id}/publish',
   summary: 'Makes a version of the draft, which is sent from now on; without a change nothing happens.',
   access: WRITE,
-  example: { body: {} },
   params,
   body: z.strictObject({ revision }),
   response: template,
