@@ -1,5 +1,5 @@
 /** What a person requests of the delivery log of a webhook, with the refusals of each API. */
-import { ProblemError, type ProblemCode } from '../problems.ts'
+import { type ProblemCode, ProblemError } from '../problems.ts'
 import { sentence } from '../sentences/sentence.ts'
 import { findEvent, type WebhookEndpoint, type WebhookEvent, type WebhookStore } from './event-queue.ts'
 import { type ReplayRange, replayEvent, replayRange } from './replay-events.ts'

@@ -71,6 +71,7 @@ const PATH_EXAMPLES = {
   'app_manage/{id}': '4001',
   'credential/{credential}': 'crd_01kaqj3v9yxd1m5r8n2t6w0bze',
   'webhook/{webhook}': 'wh_01kaqj3v9yxd1m5r8n2t6w0bze',
+  'delivery/{delivery}': 'msg_01kaqj3v9yxd1m5r8n2t6w0bze',
   'channel/{channel}': 'alipay',
   'flags/{key}': 'dark-mode',
   'alipay/{app_key}': 'demo',

@@ -27,7 +27,7 @@ let printed: Map<string, string>
 let token: string
 beforeAll(async () => {
   ;[api, shell] = await Promise.all([
-    startSubscriptionApi({ ADMIN_BASE_URL: 'http://subscriptions.example' }),
+    startSubscriptionApi({ ADMIN_BASE_URL: 'http://subscriptions.example', WEBHOOK_ALLOW_PRIVATE: 'true' }),
     startShell(),
   ])
   printed = await printedExamples(api.url)
@@ -63,7 +63,7 @@ async function giveRecords(): Promise<Texts> {
     dataOf(api.server('POST', '/server/user', { body: { openid: `user-${number}` } })),
     dataOf(api.call('POST', '/subscription_plan', { body: plan, headers })),
     dataOf(api.call('POST', `/app_manage/${app.id}/credential`, { body: {} })),
-    dataOf(api.call('POST', `/app_manage/${app.id}/webhook`, { body: { url: 'https://hooks.example.com/' } })),
+    dataOf(api.call('POST', `/app_manage/${app.id}/webhook`, { body: { url: 'https://127.0.0.1:1/' } })),
     dataOf(api.call('POST', '/switch_manage', { body: flag })),
   ])
   // Each gets an earlier revision.
@@ -93,8 +93,16 @@ const PREPARE: Readonly<Record<string, (records: Texts) => Promise<Texts>>> = {
   },
   // The switches of an app are cached for a moment: one that was there from the start.
   evaluateFlag: async () => ({ 'dark-mode': 'dark-mode' }),
+  getWebhookDelivery: delivered,
+  replayWebhookDelivery: delivered,
   showUnsubscribe: records => unsubscribeToken(records),
   unsubscribe: records => unsubscribeToken(records),
+}
+
+/** A test event of the webhook, which no server takes. */
+async function delivered({ 4001: app, [`wh_${ID}`]: webhook }: Texts): Promise<Texts> {
+  const { id } = await dataOf(api.call('POST', `/app_manage/${app}/webhook/${webhook}/test`))
+  return { [`msg_${ID}`]: id }
 }
 
 async function unsubscribeToken(records: Texts): Promise<Texts> {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { deliveryLog, resultFields } from '../../../platform/webhooks/http/attempt-schemas.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { recordParams } from '../../http/shared/records.ts'
 import { MAIL_EVENT_TYPES } from '../rules/mail-event.ts'
@@ -16,14 +17,6 @@ const givenTime = z.iso.datetime({ offset: true }).transform(value => new Date(v
 const CHOICES = MAIL_EVENT_TYPES.filter(type => type !== 'webhook.test')
 
 const state = z.enum(['waiting', 'delivered', 'failed'])
-const headers = z.array(z.strictObject({ name: z.string(), value: z.string() }))
-
-const resultFields = {
-  /** An HTTP status, or a sentence. */
-  result: z.string().nullable(),
-  result_code: sentenceCode.nullable(),
-  result_params: sentenceParams.nullable(),
-}
 
 /** A webhook without its secret. */
 export const webhook = z
@@ -79,26 +72,7 @@ export const webhookDelivery = z
   .meta({ id: 'WebhookDelivery' })
 
 /** A delivery with what was sent and answered. */
-export const webhookDeliveryDetail = webhookDelivery
-  .extend({
-    /** Body of the request, the same in every attempt. */
-    request_body: z.string(),
-    /** The last twenty, oldest first. */
-    log: z.array(
-      z.strictObject({
-        at: time,
-        duration_ms: z.number().int(),
-        url: z.string(),
-        request_headers: headers,
-        ...resultFields,
-        /** The first 4 KiB of the answer. */
-        answer: z
-          .strictObject({ status: z.number().int(), headers, body: z.string(), truncated: z.boolean() })
-          .nullable(),
-      }),
-    ),
-  })
-  .meta({ id: 'WebhookDeliveryDetail' })
+export const webhookDeliveryDetail = webhookDelivery.extend(deliveryLog(time)).meta({ id: 'WebhookDeliveryDetail' })
 
 const fields = {
   name: z.string().trim().max(100),
