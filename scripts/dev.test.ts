@@ -31,6 +31,7 @@ test.each([
   ['/api/operations.ts', 200, /export/],
   ['/api/v1/session', 401, /"code":/],
   ['/openapi.json', 200, /"openapi":/],
+  ['/docs', 200, /<title>Postwright mail API/],
 ])('GET %s at the panel address returns %i', async (path, status, body) => {
   const answer = await fetch(`${panel}${path}`, { headers: { accept: 'text/html,*/*' } })
   expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(body)])

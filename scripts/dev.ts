@@ -15,7 +15,7 @@ import type { Running } from '../services/platform/running.ts'
 const ROOT = join(import.meta.dirname, '..')
 const PANEL_PORT = 5173
 /** Paths of the service. `/api/….ts` is a source of the panel, so only the versioned API and `/api/send` are forwarded. */
-const SERVICE_PATHS = String.raw`^/(?:api/(?:v1|send)|subscription-api|u|openapi\.json)(?:[/?]|$)`
+const SERVICE_PATHS = String.raw`^/(?:api/(?:v1|send)|subscription-api|u|docs|openapi\.json)(?:[/?]|$)`
 
 const print = (text: string) => process.stderr.write(`postwright: ${text}\n`)
 

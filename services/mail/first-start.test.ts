@@ -54,7 +54,9 @@ test.each(['localhost.localdomain', 'mail.example.net', 'box'])(
     const [key] = sandbox.dkim
     expect(key && openDkimKey(foundation.secrets, sandbox, key).asymmetricKeyDetails?.modulusLength).toBe(2048)
     const find = createSenderDomains(db, foundation.clock, { requireVerified: true, capture: true })
-    expect(await find(admin._id, sandbox.name)).toEqual({ id: sandbox._id, maySend: true })
+    expect(await find(admin._id, sandbox.name)).toEqual({
+      ...{ id: sandbox._id, maySend: true, isAuthenticated: false },
+    })
   },
 )
 

@@ -210,13 +210,16 @@ async function giveRecords({ call, server }: SubscriptionApi): Promise<Record<st
   await call('PUT', `/subscription_plan/${plan_id}`, { body: { price: 20 } })
   await call('PUT', '/switch_manage', { query: { app_key: 'demo', name: flag.name }, body: { value: '0' } })
   const paid = { payment_method: 'alipay', payment_id: `payment-${number}`, amount: 20 }
+  const giveWebhook = () =>
+    idOf(call('POST', `/app_manage/${ids.app}/webhook`, { body: { url: 'https://hooks.example.com/' } }))
+  const webhook = await giveWebhook()
   return {
     ...ids,
     subscription: await idOf(server('POST', '/server/subscription', { body: { user_id, plan_id, ...paid } })),
     credential: await idOf(call('POST', `/app_manage/${ids.app}/credential`, { body: {} })),
-    webhook: await idOf(
-      call('POST', `/app_manage/${ids.app}/webhook`, { body: { url: 'https://hooks.example.com/' } }),
-    ),
+    webhook,
+    delivery: await idOf(call('POST', `/app_manage/${ids.app}/webhook/${webhook}/test`)),
+    spare_webhook: await giveWebhook(),
     switch: flag.name,
     key: flag.name,
     channel: 'alipay',

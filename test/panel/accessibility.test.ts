@@ -1,8 +1,6 @@
 /** Every page with data: axe rules in both colour schemes, no horizontal scrolling on a phone, and a screenshot. */
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findings } from './support/accessibility-findings.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { PAGES } from './support/page-list.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
@@ -17,10 +15,8 @@ type Catalogue = (typeof catalogues)['en']
 
 let service: PanelService
 let browser: TestBrowser
-let axe: string
 
 beforeAll(async () => {
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   const html = '<h1>Thank you</h1><p>Your order has left our house.</p>'
@@ -34,23 +30,9 @@ afterAll(async () => {
   await service?.stop()
 })
 
-interface Finding {
-  id: string
-  impact: string
-  nodes: string[]
-}
-
 /** File name of a page's screenshot. */
 function nameOf(path: string): string {
   return path.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'overview'
-}
-
-/** Violations of the WCAG 2.2 A and AA rules. */
-async function findings(page: Page): Promise<Finding[]> {
-  // Evaluated through the debugger, which is exempt from the page's Content-Security-Policy.
-  await page.evaluate(axe)
-  return page.evaluate(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
-    .then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(node => node.html.slice(0, 160)) })))`)
 }
 
 /** Dialogs: path of the page and label of the button that opens them. */

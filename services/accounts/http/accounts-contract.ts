@@ -50,6 +50,7 @@ export const logInOperation = endpoint({
   summary:
     'Logs in and sets the session cookie; too many failures answer 429 with Retry-After. With a second factor the answer is 401 second_factor_required with the member `challenge`, for completeLogIn.',
   access: ANYBODY,
+  example: { body: { username: 'ann', password: 'correct horse battery' } },
   body: z.strictObject({ username: z.string().min(1).max(256), password: typedPassword }),
   bodyBytes: 4_096,
   response: session,
@@ -96,6 +97,7 @@ export const patchMe = endpoint({
   path: '/api/v1/me',
   summary: 'Changes language and time zone of the own account.',
   access: SESSION,
+  example: { body: { lang: 'zh', tz: 'Asia/Shanghai' } },
   body: z.strictObject({ lang: lang.optional(), tz: tz.optional() }),
   response: user,
 })
@@ -108,6 +110,7 @@ export const putMyPassword = endpoint({
   path: '/api/v1/me/password',
   summary: 'Changes the own password and ends all other sessions.',
   access: SESSION,
+  example: { body: { current_password: 'correct horse battery', new_password: 'correct horse battery staple' } },
   body: z.strictObject({ current_password: typedPassword, new_password: newPassword }),
   bodyBytes: 4_096,
   status: 204,
@@ -133,6 +136,9 @@ export const createUserOperation = endpoint({
   path: '/api/v1/admin/users',
   summary: 'Creates an account; without a password one is made and shown once.',
   access: ADMIN,
+  example: {
+    body: { username: 'bob', password: 'correct horse battery staple', role: 'user', lang: 'en', tz: 'Europe/Berlin' },
+  },
   body: z.strictObject({
     username,
     password: newPassword.optional(),
@@ -165,6 +171,7 @@ export const changeUserOperation = endpoint({
   path: '/api/v1/admin/users/{id}',
   summary: 'Changes the daily limit of recipients of an account; it holds in every process within 5 seconds.',
   access: ADMIN,
+  example: { body: { recipients_per_day: 5000 } },
   params: userParams,
   body: z.strictObject({ recipients_per_day: recipientsPerDay }),
   response: userWithUse,
@@ -202,6 +209,7 @@ export const resetPasswordOperation = endpoint({
   path: '/api/v1/admin/users/{id}/reset-password',
   summary: 'Sets a new password and ends all sessions; without one given it is made and shown once.',
   access: ADMIN,
+  example: { body: { password: 'correct horse battery staple' } },
   params: userParams,
   body: z.strictObject({ password: newPassword.optional() }),
   response: userWithPassword,

@@ -34,6 +34,7 @@ export const createInvitation = endpoint({
   path: '/api/v1/admin/invitations',
   summary: 'Invites a person by mail, who chooses user name and password within 7 days.',
   access: ADMIN,
+  example: { body: { email: 'bob@example.com', role: 'user', lang: 'en' } },
   body: z.strictObject({ email, role: role.default('user'), lang: lang.default('en') }),
   status: 201,
   response: invitation,
@@ -83,6 +84,7 @@ export const readInvitationOperation = endpoint({
   path: '/api/v1/session/invitation',
   summary: 'What the link of an invitation is for; the link stays valid.',
   access: ANYBODY,
+  example: { body: { token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo' } },
   body: z.strictObject({ token: linkToken }),
   bodyBytes: 4_096,
   response: z
@@ -98,6 +100,15 @@ export const acceptInvitationOperation = endpoint({
   path: '/api/v1/session/invitation/accept',
   summary: 'Creates the account of an invitation with the token of its link, which is valid once, and logs in.',
   access: ANYBODY,
+  example: {
+    body: {
+      token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo',
+      username: 'bob',
+      password: 'correct horse battery staple',
+      lang: 'en',
+      tz: 'Europe/Berlin',
+    },
+  },
   body: z.strictObject({
     token: linkToken,
     username,

@@ -15,6 +15,7 @@ export const requestPasswordResetOperation = endpoint({
   summary:
     'Sends a link for a new password to the confirmed address of the account, if there is one; the answer is always the same.',
   access: ANYBODY,
+  example: { body: { username: 'ann' } },
   body: z.strictObject({ username: z.string().min(1).max(256).describe('User name or confirmed e-mail address.') }),
   bodyBytes: 4_096,
   status: 204,
@@ -28,6 +29,9 @@ export const completePasswordResetOperation = endpoint({
   path: '/api/v1/session/password-reset/complete',
   summary: 'Sets a new password with the token of a link, which is valid once and for an hour, and ends all sessions.',
   access: ANYBODY,
+  example: {
+    body: { token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo', new_password: 'correct horse battery staple' },
+  },
   body: z.strictObject({ token: linkToken, new_password: newPassword }),
   bodyBytes: 4_096,
   status: 204,
@@ -41,6 +45,7 @@ export const putMyEmail = endpoint({
   path: '/api/v1/me/email',
   summary: 'Sends a link to a new address, which holds once the link was opened; null removes the address at once.',
   access: SESSION,
+  example: { body: { email: 'ann@example.com', current_password: 'correct horse battery' } },
   body: z.strictObject({ email: email.nullable(), current_password: typedPassword }),
   bodyBytes: 4_096,
   response: user,
@@ -54,6 +59,7 @@ export const confirmEmailOperation = endpoint({
   path: '/api/v1/session/email-confirmation',
   summary: 'Confirms an e-mail address with the token of a link, which is valid once and for 24 hours.',
   access: ANYBODY,
+  example: { body: { token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo' } },
   body: z.strictObject({ token: linkToken }),
   bodyBytes: 4_096,
   status: 204,

@@ -16,6 +16,7 @@ export const completeLogIn = endpoint({
   path: '/api/v1/session/second-factor',
   summary: 'Second step of a login that answered second_factor_required: the challenge of that answer, and a code.',
   access: ANYBODY,
+  example: { body: { challenge: 'the challenge of the first step', code: '123456' } },
   body: z.strictObject({ challenge: z.string().min(1).max(1024), code }),
   bodyBytes: 4_096,
   response: session,
@@ -47,6 +48,7 @@ export const startMySecondFactor = endpoint({
   path: '/api/v1/me/second-factor',
   summary: 'Makes a secret for an authenticator app; the factor is on once a code of it was confirmed.',
   access: SESSION,
+  example: { body: { current_password: 'correct horse battery' } },
   body: z.strictObject(proof),
   bodyBytes: 4_096,
   response: z
@@ -62,6 +64,7 @@ export const confirmMySecondFactor = endpoint({
   path: '/api/v1/me/second-factor/confirm',
   summary: 'Turns the factor on, ends the other sessions, and shows the recovery codes this once.',
   access: SESSION,
+  example: { body: { code: '123456' } },
   body: z.strictObject({ code }),
   response: z
     .strictObject({ object: z.literal('recovery_codes'), codes: z.array(z.string()) })
@@ -76,6 +79,7 @@ export const disableMySecondFactor = endpoint({
   path: '/api/v1/me/second-factor/disable',
   summary: 'Turns the factor off; needs the password and a code.',
   access: SESSION,
+  example: { body: { current_password: 'correct horse battery', code: '123456' } },
   body: z.strictObject({ ...proof, code }),
   bodyBytes: 4_096,
   status: 204,

@@ -12,6 +12,7 @@ import { auditLog } from '../../accounts/store/audit-log.ts'
 import { accountMailCollections } from '../../accounts/store/collections.ts'
 import { sessions } from '../../accounts/store/sessions.ts'
 import { users } from '../../accounts/store/users.ts'
+import { mountReference } from '../../platform/http/reference/reference-page.ts'
 import { createRouter } from '../../platform/http/web-app.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { mountOperator } from '../administration/http/administration.ts'
@@ -124,14 +125,6 @@ export function mountMailApi(
   mountQueueControl(router, deps)
   mountTemplates(router, deps)
   mountOperator(router, deps, dns)
-  mountDocument(router, config.APP_BASE_URL)
+  mountReference(router, mailDocument(config.APP_BASE_URL))
   app.use(router.routes())
-}
-
-function mountDocument(router: ReturnType<typeof createRouter>, server: string): void {
-  const document = mailDocument(server)
-  router.get('/openapi.json', context => {
-    context.state.route = '/openapi.json'
-    context.body = document
-  })
 }

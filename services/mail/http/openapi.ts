@@ -3,10 +3,13 @@ import * as accountsContract from '../../accounts/http/accounts-contract.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
 import { openApi, operationsOf } from '../../platform/http/openapi.ts'
+import { documentOperations } from '../../platform/http/reference/document-operations.ts'
+import { intakeOperations } from '../reports/http/report-intake-contract.ts'
 import * as mailContract from './contract.ts'
 import { type Access, scopesFor } from './shared/access.ts'
 
-type AnyAccess = Access | { kind: 'public' }
+const PUBLIC = { kind: 'public' } as const
+type AnyAccess = Access | typeof PUBLIC
 
 /** The document, OpenAPI 3.1, of the API at this public address. */
 export function mailDocument(server: string) {
@@ -17,7 +20,12 @@ export function mailDocument(server: string) {
     version: '1',
     server,
     tags: TAGS,
-    operations: [...operationsOf<AnyAccess>(accountsContract), ...operationsOf<Access>(mailContract)],
+    operations: [
+      ...operationsOf<AnyAccess>(accountsContract),
+      ...operationsOf<Access>(mailContract),
+      ...documentOperations<AnyAccess>(PUBLIC),
+      ...intakeOperations,
+    ],
     securitySchemes: {
       session: {
         type: 'apiKey',
@@ -38,7 +46,31 @@ export function mailDocument(server: string) {
       },
     },
     security: securityOf,
+    pathExamples: PATH_EXAMPLES,
   })
+}
+
+const ID = '01kaqj3v9yxd1m5r8n2t6w0bze'
+const PATH_EXAMPLES = {
+  'users/{id}': `usr_${ID}`,
+  'sessions/{id}': `ss_${ID}`,
+  'invitations/{id}': `inv_${ID}`,
+  'domains/{id}': `dom_${ID}`,
+  'dkim/{selector}': 'pw2026a',
+  'dns-accounts/{id}': `dns_${ID}`,
+  'smtp-credentials/{id}': `smtp_${ID}`,
+  'tokens/{id}': `key_${ID}`,
+  'suppressions/{id}': `sup_${ID}`,
+  'templates/{id}': `tpl_${ID}`,
+  'versions/{version}': 1,
+  'template-previews/{id}': `prv_${ID}`,
+  'webhooks/{id}': `wh_${ID}`,
+  'deliveries/{delivery}': `msg_${ID}`,
+  'holds/{id}': `hold_${ID}`,
+  'emails/{id}': `em_${ID}`,
+  'inbox/{id}': `em_${ID}.0`,
+  'dmarc/{token}': `${ID}.signed`,
+  'tls/{token}': `${ID}.signed`,
 }
 
 const TAGS = [
@@ -60,6 +92,7 @@ const TAGS = [
   { name: 'Audit log', description: 'Who changed what.' },
   { name: 'Users', description: 'All accounts, for admins.' },
   { name: 'Operator', description: 'The state of the installation, for admins.' },
+  { name: 'Service', description: 'Reports of other servers, this document, and the probe of load balancers.' },
 ]
 
 /** Requirements of one operation. Required roles and scopes are in the lists (OpenAPI 3.1). */

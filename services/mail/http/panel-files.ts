@@ -37,7 +37,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Paths that belong to the service; a missing one there is a 404, never the app. */
-const SERVICE_PATH = /^\/(?:api|subscription-api|u|ofrep|notify|assets|healthz|readyz|metrics|openapi\.json)(?:\/|$)/
+const SERVICE_PATH =
+  /^\/(?:api|subscription-api|u|ofrep|notify|assets|healthz|readyz|metrics|docs|openapi\.json)(?:\/|$)/
 
 /**
  * Mounts the panel after the routers of `app` (call it after them and before the final "not found"). All files are read

@@ -1,12 +1,11 @@
 /** Webhooks of an account: created with a secret that is shown once, changed, given a new secret, removed. */
-import { randomBytes } from 'node:crypto'
 import { newId } from '../../platform/ids.ts'
 import { findTargetError } from '../../platform/network/guarded-fetch.ts'
 import { ProblemError, refuseFields } from '../../platform/problems.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { removeWebhook } from '../../platform/webhooks/event-queue.ts'
-import { ROTATION_MS, SECRET_PREFIX } from '../../platform/webhooks/rules/standard-webhooks.ts'
+import { makeSecret, rotateSecret } from '../../platform/webhooks/webhook-secret.ts'
 import { mailWebhooksOf } from './queue-mail-events.ts'
 import {
   countMailWebhooks,
@@ -100,10 +99,9 @@ export async function rotateWebhookSecret(deps: WebhookDeps, userId: string, id:
   const { mongo, clock, secrets } = deps
   const before = await getMailWebhook(deps, userId, id)
   const now = clock.now()
-  const secret = makeSecret()
-  const sealed = secrets.seal('app-secret', mailWebhookPlace(id), secret)
-  const previous = { sealed: before.sealed, until: new Date(now.getTime() + ROTATION_MS) }
-  const webhook = found(await updateMailWebhook(mongo.db, userId, id, { $set: { sealed, previous, updated_at: now } }))
+  const seal = (value: string) => secrets.seal('app-secret', mailWebhookPlace(id), value)
+  const { secret, change } = rotateSecret(before, seal, now)
+  const webhook = found(await updateMailWebhook(mongo.db, userId, id, { $set: change }))
   return { webhook, secret }
 }
 
@@ -133,8 +131,4 @@ async function validate(
 function found(webhook: MailWebhookDoc | undefined): MailWebhookDoc {
   if (!webhook) throw new ProblemError('not_found', sentence('detail.webhook_unknown'))
   return webhook
-}
-
-function makeSecret(): string {
-  return SECRET_PREFIX + randomBytes(32).toString('base64')
 }

@@ -1,12 +1,13 @@
 /** Delivers events to the webhooks of accounts, and tells owners of webhooks that the platform disabled. */
+import { findUser } from '../../accounts/store/users.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import { createGuardedPost, type GuardedPost } from '../../platform/network/guarded-fetch.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import type { Running } from '../../platform/running.ts'
-import { inEnglish } from '../../platform/sentences/sentence.ts'
 import { type Sending, startSending } from '../../platform/webhooks/deliver-events.ts'
 import { mailWebhookPlace } from './manage-webhooks.ts'
 import { mailWebhooksOf } from './queue-mail-events.ts'
+import { disabledNotice } from './rules/disabled-notice.ts'
 import {
   findUnannounced,
   type MailWebhookDoc,
@@ -42,24 +43,15 @@ export type SendNotice = (mail: { key: string; to: string; subject: string; text
 /** Notices that one run sends at most. */
 const AT_ONCE = 100
 
-/** Mails the owners of disabled webhooks who gave an address; may be repeated and interrupted. */
+/** Mails the owners of disabled webhooks who gave an address, in the language of the account; may be repeated and interrupted. */
 export async function announceDisabled(db: Db, send: SendNotice, panelUrl: string): Promise<void> {
   for (const webhook of await findUnannounced(db, AT_ONCE)) {
-    const { _id, name, url, notice_email: to, disabled } = webhook
+    const { _id, user_id, name, url, notice_email: to, disabled } = webhook
     if (to && disabled) {
-      const label = name || url
-      await send({
-        key: `webhook:${_id}:${disabled.at.getTime()}`,
-        to,
-        subject: `Webhook disabled: ${label.slice(0, 200)}`,
-        text: [
-          `The webhook "${label}" was disabled on ${disabled.at.toISOString()}.`,
-          `Address: ${url}`,
-          `Reason: ${inEnglish(disabled.reason)}.`,
-          'Events that happen now are not stored for it. Those of the last days can be replayed once it is enabled again:',
-          `${panelUrl}/webhooks`,
-        ].join('\n\n'),
-      })
+      const owner = await findUser(db, user_id)
+      const facts = { name: name || url, url, ...disabled, link: `${panelUrl}/webhooks` }
+      const key = `webhook:${_id}:${disabled.at.getTime()}`
+      await send({ key, to, ...disabledNotice(owner?.lang ?? 'en', facts) })
     }
     await markAnnounced(db, _id)
   }

@@ -1,5 +1,5 @@
 /** API tokens: create, rotate, revoke. The value is shown once. */
-import { Group, Menu } from '@mantine/core'
+import { Anchor, Group, Menu } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -28,7 +28,14 @@ export function TokensPage() {
   return (
     <ListPage
       title={t('access.tokensTitle')}
-      lead={t('access.tokensLead')}
+      lead={
+        <>
+          {t('access.tokensLead')}{' '}
+          <Anchor href="/docs" underline="always" inherit>
+            {t('access.apiReference')}
+          </Anchor>
+        </>
+      }
       query={useRead('listTokensOperation', { query: search })}
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}

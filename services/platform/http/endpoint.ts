@@ -7,12 +7,26 @@ import type { JsonSchema } from '../json/json-schema.ts'
 
 type Schema = z.ZodType
 type In<S> = S extends Schema ? z.output<S> : undefined
+type Sent<S> = S extends Schema ? z.input<S> : never
 
 /** The method of an operation. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Schemas of contents that are not JSON, by media type. */
 export type MediaTypes = Readonly<Record<string, JsonSchema>>
+
+/**
+ * A request that shows how an operation is called. Tests send it, so it is valid as it is, except for ids and times: those
+ * in it are replaced by ids of records that exist and by times to come.
+ */
+export interface RequestExample<Q = unknown, B = unknown> {
+  query?: Partial<Q>
+  headers?: Readonly<Record<string, string>>
+  /** JSON. */
+  body?: B
+  /** A body of another type, one of `requestContent`. */
+  content?: { type: string; text: string }
+}
 
 /** Parts of an operation for documentation only; handlers read or write them themselves. */
 interface Documentation {
@@ -46,6 +60,8 @@ export interface Endpoint<
   R extends Schema | undefined,
   O extends Schema | undefined = undefined,
 > extends Documentation {
+  /** Absent where the path says everything. */
+  example?: RequestExample | undefined
   /** Name of the operation in generated clients, unique in its API. Never changes: callers' code has it. */
   operationId: string
   /** Group of operations in documentation and generated clients. */
@@ -118,6 +134,7 @@ export function endpoint<
     status?: number
     response?: R
     alternative?: Alternative<O>
+    example?: RequestExample<Sent<NoInfer<Q>>, Sent<NoInfer<B>>>
   }): Endpoint<A, P, Q, B, R, O> {
   return {
     ...rest,

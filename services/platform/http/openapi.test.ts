@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { problems } from '../problems.ts'
 import { endpoint } from './endpoint.ts'
@@ -46,8 +46,64 @@ const document = openApi<string>({
   tags: [{ name: 'Things', description: 'All things.' }],
   server: 'https://api.example.net',
   operations: operationsOf<string>(contract),
-  securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+  securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A token.' } },
   security: ({ access }) => (access === 'open' ? [] : [{ key: [] }]),
+})
+
+describe('examples', () => {
+  const given = openApi<string>({
+    title: 'Things',
+    description: 'Things of all kinds.',
+    version: '1',
+    tags: [{ name: 'Things', description: 'All things.' }],
+    server: '/',
+    operations: [
+      endpoint({
+        operationId: 'setPart',
+        tag: 'Things',
+        method: 'PUT',
+        path: '/things/{id}/parts/{part}/{other}',
+        summary: 'Sets a part.',
+        access: 'closed',
+        example: { query: { dry: 'true' }, headers: { 'X-Key': 'k' }, body: { name: 'wheel' } },
+        params: z.strictObject({ id: z.string(), part: z.coerce.number(), other: z.string() }),
+        query: z.strictObject({ dry: z.string().optional(), page: z.string().optional() }),
+        headers: z.object({ 'X-Key': z.string().optional() }),
+        body: z.strictObject({ name: z.string() }),
+      }),
+      endpoint({
+        operationId: 'importThings',
+        tag: 'Things',
+        method: 'POST',
+        path: '/things',
+        summary: 'Imports things.',
+        access: 'closed',
+        example: { content: { type: 'text/csv', text: 'name\nwheel\n' } },
+        requestContent: { 'text/csv': { type: 'string' }, 'text/plain': { type: 'string' } },
+      }),
+    ],
+    securitySchemes: {},
+    security: () => [],
+    pathExamples: { 'things/{id}': 'thing_1', 'parts/{part}': 7 },
+  })
+
+  test('of parameters come from the path before them, and from the operation', () => {
+    const { parameters = [] } = given.paths['/things/{id}/parts/{part}/{other}']?.put ?? {}
+    expect(Object.fromEntries(parameters.map(({ name, example }) => [name, example]))).toEqual({
+      ...{ id: 'thing_1', part: 7, other: undefined, dry: 'true', page: undefined, 'X-Key': 'k' },
+    })
+    expect(parameters.filter(one => 'example' in one)).toHaveLength(4)
+  })
+
+  test('of bodies belong to one media type', () => {
+    expect(given.paths['/things/{id}/parts/{part}/{other}']?.put?.requestBody?.content).toMatchObject({
+      'application/json': { example: { name: 'wheel' } },
+    })
+    expect(given.paths['/things']?.post?.requestBody?.content).toEqual({
+      'text/csv': { schema: { type: 'string' }, example: 'name\nwheel\n' },
+      'text/plain': { schema: { type: 'string' } },
+    })
+  })
 })
 
 test('only operations are taken from a contract', () =>

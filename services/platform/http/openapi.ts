@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { createSchemas, type JsonSchema, type Schemas } from '../json/json-schema.ts'
 import { problems } from '../problems.ts'
 import type { AnyEndpoint, MediaTypes } from './endpoint.ts'
+import type { ReferenceOperation, SecurityScheme } from './reference/reference-document.ts'
 
 /** How an API answers when it refuses. */
 interface Refusal {
@@ -23,11 +24,16 @@ export interface OpenApiOptions<A> {
   /** Groups of operations, in the order in which documentation shows them. */
   tags: readonly { name: string; description: string }[]
   operations: readonly AnyEndpoint<A>[]
-  securitySchemes: Record<string, unknown>
+  securitySchemes: Record<string, SecurityScheme>
   /** Security requirements of an operation, one of which is enough; an empty list: open to anybody. */
   security(operation: AnyEndpoint<A>): Record<string, string[]>[]
   /** JSON Schema of a successful body; by default that of the operation's schema. */
   success?(operation: AnyEndpoint<A>, data: JsonSchema): JsonSchema
+  /**
+   * Examples of path parameters, by the part of the path before the parameter and its name: `domains/{id}`. They belong
+   * to no record.
+   */
+  pathExamples?: Readonly<Record<string, string | number>>
   /** Whether an empty optional field of the query counts as absent; otherwise it is validated like any other value. */
   emptyIsAbsent?: boolean
   /** RFC 9457 unless given. Operations that refuse in another way are listed in `refusals` by their operationId. */
@@ -48,7 +54,7 @@ export function openApi<A>(options: OpenApiOptions<A>) {
   const { title, description, version, server, tags, operations, securitySchemes, refusal = problem } = options
   checkNames(options)
   const schemas = createSchemas()
-  const paths: Record<string, Record<string, unknown>> = {}
+  const paths: Record<string, Record<string, ReferenceOperation>> = {}
   for (const operation of operations) {
     const path = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation, options, schemas) }
     paths[operation.path] = path
@@ -77,7 +83,7 @@ function checkNames<A>({ operations, tags }: OpenApiOptions<A>): void {
   }
 }
 
-function describe<A>(operation: AnyEndpoint<A>, options: OpenApiOptions<A>, schemas: Schemas) {
+function describe<A>(operation: AnyEndpoint<A>, options: OpenApiOptions<A>, schemas: Schemas): ReferenceOperation {
   const { refusal = problem, refusals = {} } = options
   const { name } = refusals[operation.operationId] ?? refusal
   return {
@@ -85,7 +91,7 @@ function describe<A>(operation: AnyEndpoint<A>, options: OpenApiOptions<A>, sche
     tags: [operation.tag],
     summary: operation.summary,
     security: options.security(operation),
-    ...parameters(schemas, operation, options.emptyIsAbsent ?? false),
+    ...parameters(schemas, operation, options),
     ...requestBody(schemas, operation),
     responses: {
       ...successes(operation, options, schemas),
@@ -122,24 +128,60 @@ function requestBody(schemas: Schemas, operation: AnyEndpoint) {
     requestBody: {
       // A request without a body counts as one with an empty object.
       required: body ? !body.safeParse({}).success : true,
-      ...contentOf({ ...(body && { 'application/json': schemas.input(body) }), ...requestContent }),
+      content: mediaTypes(
+        { ...(body && { 'application/json': schemas.input(body) }), ...requestContent },
+        exampleOf(operation),
+      ),
     },
   }
 }
 
-function contentOf(types: MediaTypes) {
-  const entries = Object.entries(types).map(([type, schema]) => [type, { schema }] as const)
-  return entries.length === 0 ? {} : { content: Object.fromEntries(entries) }
+/** The example of a request's body, by its media type. */
+function exampleOf({ example = {} }: AnyEndpoint): Readonly<Record<string, unknown>> {
+  const { body, content } = example
+  return { ...(body !== undefined && { 'application/json': body }), ...(content && { [content.type]: content.text }) }
 }
 
-function parameters(schemas: Schemas, { params, query, headers }: AnyEndpoint, emptyIsAbsent: boolean) {
+function mediaTypes(types: MediaTypes, examples: Readonly<Record<string, unknown>> = {}) {
+  return Object.fromEntries(
+    Object.entries(types).map(([type, schema]) => [
+      type,
+      { schema, ...(type in examples && { example: examples[type] }) },
+    ]),
+  )
+}
+
+function contentOf(types: MediaTypes) {
+  return Object.keys(types).length === 0 ? {} : { content: mediaTypes(types) }
+}
+
+function parameters<A>(
+  schemas: Schemas,
+  { path, params, query, headers, example }: AnyEndpoint<A>,
+  { emptyIsAbsent = false, pathExamples = {} }: OpenApiOptions<A>,
+) {
   const mayBeEmpty = { allowEmptyValue: true }
+  const given: Readonly<Record<string, unknown>> = { ...example?.query, ...example?.headers }
+  const withExample = <P extends { name: string }>(one: P) =>
+    one.name in given ? { ...one, example: given[one.name] } : one
   const all = [
-    ...fields(schemas, params, 'path'),
-    ...fields(schemas, query, 'query').map(one => (emptyIsAbsent && !one.required ? { ...one, ...mayBeEmpty } : one)),
-    ...fields(schemas, headers, 'header'),
+    ...fields(schemas, params, 'path').map(one => {
+      const sample = pathExamples[pathExampleKey(path, one.name)]
+      return sample === undefined ? one : { ...one, example: sample }
+    }),
+    ...fields(schemas, query, 'query')
+      .map(one => (emptyIsAbsent && !one.required ? { ...one, ...mayBeEmpty } : one))
+      .map(withExample),
+    ...fields(schemas, headers, 'header').map(withExample),
   ]
   return all.length > 0 ? { parameters: all } : {}
+}
+
+/** The name of a path parameter with the part of the path before it, as in `domains/{id}`. */
+function pathExampleKey(path: string, name: string): string {
+  const parts = path.split('/')
+  const at = parts.indexOf(`{${name}}`)
+  return `${parts[at - 1]}/{${name}}`
 }
 
 /** The fields of an object schema as parameters. */
@@ -155,7 +197,7 @@ function fields(schemas: Schemas, schema: z.ZodType | undefined, place: 'path' |
       name,
       in: place,
       required: place === 'path' || required.includes(name),
-      ...(description !== undefined && { description }),
+      ...(typeof description === 'string' && { description }),
       schema: rest,
     }
   })

@@ -53,7 +53,7 @@ export function createWeb(options: WebOptions): Koa {
   const app = new Koa()
   app.silent = true
   app.use(async (context, next) => {
-    if (context.path !== '/readyz') return next()
+    if (context.path !== '/readyz' || !PROBES.includes(context.method)) return next()
     const reason = readiness?.()
     context.status = reason === undefined ? 200 : 503
     context.body = `${[reason ?? 'ready', warning?.()].filter(Boolean).join('\n')}\n`
@@ -66,6 +66,7 @@ export function createWeb(options: WebOptions): Koa {
     context.state.ip = clientAddress(context, options)
     context.set('X-Request-Id', context.state.requestId)
     try {
+      if (context.path === '/readyz') refuseMethod(context, PROBES)
       await next()
     } catch (error) {
       answerProblem(context, error, log)
@@ -90,6 +91,9 @@ export function createWeb(options: WebOptions): Koa {
   })
   return app
 }
+
+/** Methods of the probe. */
+const PROBES = ['GET', 'HEAD']
 
 /** Compared without regard to case, as the router does. */
 function loggedPath(path: string, secretPaths: readonly string[]): string {

@@ -40,9 +40,9 @@ test('every code is used by the service', async () => {
   for await (const file of glob(['**/*.ts', '../operator/**/*.ts'], { cwd: services })) {
     if (/\.test\.ts$|sentences\/(en|zh-cn)\/|node_modules/.test(file)) continue
     for (const [, code] of (await readFile(join(services, file), 'utf8')).matchAll(/'([a-z0-9_]+(?:\.[a-z0-9_]+)*)'/g))
-      if (code) (/^(?:subscriptions|platform\/network)\//.test(file) ? rules : used).add(code)
+      if (code) (/^(?:subscriptions|platform\/(?:network|tables))\//.test(file) ? rules : used).add(code)
   }
-  // The subscription module, and what is wrong with a target, name the sentences of fields by rule, without `field.`.
+  // The subscription module, tables, and what is wrong with a target, name the sentences of fields by rule, without `field.`.
   const isUsed = (code: string) =>
     used.has(code) || rules.has(code) || (code.startsWith('field.') && rules.has(code.slice('field.'.length)))
   expect(Object.keys(english).filter(code => !code.startsWith('problem.') && !isUsed(code))).toEqual([])

@@ -4,10 +4,14 @@ import { z } from 'zod'
 import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
 import { idempotencyHeader } from '../../platform/http/idempotency-key.ts'
 import { openApi, operationsOf } from '../../platform/http/openapi.ts'
+import { documentOperations } from '../../platform/http/reference/document-operations.ts'
+import { mountReference } from '../../platform/http/reference/reference-page.ts'
 import type { JsonSchema } from '../../platform/json/json-schema.ts'
 import type { Config } from '../../platform/process/config.ts'
 import * as apps from '../catalogue/http/apps-contract.ts'
 import { ofrepOperations, ofrepRefusal } from '../flags/http/ofrep-contract.ts'
+import { noticeOperations, noticeRefusals } from '../payments/http/notices-contract.ts'
+import { unsubscribeOperations, unsubscribeRefusal } from '../reminders/http/unsubscribe-contract.ts'
 import * as contract from './admin-contract.ts'
 import * as server from './server-contract.ts'
 import type { Access } from './shared/access.ts'
@@ -21,13 +25,9 @@ export const operations: readonly AnyEndpoint<Access>[] = [contract, apps, serve
   operationsOf<Access>(module),
 )
 
-/** Mounts the document. */
+/** Mounts the document and its page. */
 export function mountOpenApi(router: Router, config: Pick<Config, 'ADMIN_BASE_URL'>): void {
-  const document = JSON.stringify(openApiDocument(config.ADMIN_BASE_URL))
-  router.get('/openapi.json', async context => {
-    context.type = 'application/json'
-    context.body = document
-  })
+  mountReference(router, openApiDocument(config.ADMIN_BASE_URL))
 }
 
 /** The document, OpenAPI 3.1. */
@@ -39,14 +39,45 @@ export function openApiDocument(baseUrl?: string | undefined) {
     version: '1',
     server: baseUrl ?? '/',
     tags: TAGS,
-    operations: [...operations.map(withHeaders), ...ofrepOperations],
+    operations: [
+      ...operations.map(withHeaders),
+      ...ofrepOperations,
+      ...noticeOperations,
+      ...unsubscribeOperations,
+      ...documentOperations<AnyAccess>({ kind: 'open' }),
+    ],
     securitySchemes: SECURITY_SCHEMES,
     security: ({ access }) => SECURITY[access.kind],
     success: ({ access }, data) => (access.kind === 'key' ? data : envelopeOf(data)),
+    pathExamples: PATH_EXAMPLES,
     emptyIsAbsent: true,
     refusal,
-    refusals: Object.fromEntries(ofrepOperations.map(({ operationId }) => [operationId, ofrepRefusal])),
+    refusals: {
+      ...refusalsOf(ofrepOperations, ofrepRefusal),
+      ...refusalsOf(unsubscribeOperations, unsubscribeRefusal),
+      ...noticeRefusals,
+    },
   })
+}
+
+const refusalsOf = <R>(refused: readonly { operationId: string }[], by: R) =>
+  Object.fromEntries(refused.map(({ operationId }) => [operationId, by]))
+
+const PATH_EXAMPLES = {
+  'subscription/{id}': '3001',
+  'subscription_plan/{id}': '2001',
+  'user/{id}': '1001',
+  'admin/{id}': '5001',
+  'app_manage/{id}': '4001',
+  'credential/{credential}': 'crd_01kaqj3v9yxd1m5r8n2t6w0bze',
+  'webhook/{webhook}': 'wh_01kaqj3v9yxd1m5r8n2t6w0bze',
+  'delivery/{delivery}': 'msg_01kaqj3v9yxd1m5r8n2t6w0bze',
+  'channel/{channel}': 'alipay',
+  'flags/{key}': 'dark-mode',
+  'alipay/{app_key}': 'demo',
+  'wechat/{app_key}': 'demo',
+  'huawei/{app_key}': 'demo',
+  'unsubscribe/{token}': 'the-token-of-the-mail',
 }
 
 const TAGS = [
@@ -63,6 +94,7 @@ const TAGS = [
   { name: 'Resources', description: 'Kubernetes resources that own records.' },
   { name: 'Server', description: 'For the back ends of apps.' },
   { name: 'OFREP', description: 'Evaluation of switches by OpenFeature providers.' },
+  { name: 'Service', description: 'Payment notices, links in mails, this document, and the probe of load balancers.' },
 ]
 
 const SECURITY_SCHEMES = {

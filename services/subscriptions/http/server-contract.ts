@@ -40,6 +40,7 @@ export const upsertUserOperation = endpoint({
   path: '/server/user',
   summary: 'A user logged in at the app: creates it, or counts the login of the one that the identities name.',
   access: APP,
+  example: { body: { openid: 'wx-openid-1', nickname: 'Ann', email: 'ann@example.net', login_ip: '192.0.2.1' } },
   body: z
     .object({
       ...identityFields,
@@ -60,6 +61,7 @@ export const requestDeletion = endpoint({
   path: '/server/user/{id}',
   summary: 'The user asks for deletion (status 2), or changes his mind within 15 days (status 1).',
   access: APP,
+  example: { body: { status: '2' } },
   params,
   body: z.object({
     status: z.union([
@@ -79,6 +81,7 @@ export const openOrderOperation = endpoint({
   path: '/server/order',
   summary: 'Opens an order, so that the notice of its payment can be checked; one per user and plan.',
   access: APP,
+  example: { body: { user_id: '1001', plan_id: '2001', payment_method: 'alipay', out_trade_no: 'order-4711' } },
   body: z
     .object({
       ...who,
@@ -107,6 +110,15 @@ export const subscribeOperation = endpoint({
   path: '/server/subscription',
   summary: 'A payment was made: starts or prolongs the subscription. The same payment again gives the same answer.',
   access: APP,
+  example: {
+    body: {
+      user_id: '1001',
+      plan_id: '2001',
+      payment_method: 'alipay',
+      payment_id: '2026112022001400001',
+      amount: 19.9,
+    },
+  },
   body: z
     .object({
       ...who,
@@ -134,6 +146,7 @@ export const renewOperation = endpoint({
   path: '/server/subscription/{id}/renew',
   summary: 'A payment was made for this subscription.',
   access: APP,
+  example: { body: { payment_method: 'alipay', payment_id: '2026112022001400002', amount: 19.9 } },
   params,
   body: z.object({
     payment_method: method.optional(),
@@ -151,6 +164,7 @@ export const cancelOperation = endpoint({
   path: '/server/subscription/{id}/cancel',
   summary: 'Cancels at the end of the period, or now.',
   access: APP,
+  example: { body: { at: 'period_end' } },
   params,
   body: z.object({ at: z.enum(['now', 'period_end']).default('period_end') }),
   response: subscriptionRecord,
@@ -163,6 +177,7 @@ export const refundOperation = endpoint({
   path: '/server/subscription/{id}/refund',
   summary: 'Money was given back; in part, the access stays unless revoke=1.',
   access: APP,
+  example: { body: { refund_id: 'refund-4711', amount: 5, revoke: '0' } },
   params,
   body: z.object({ refund_id: text(1, 128), amount: money.optional(), revoke: flag.default('0') }),
   response: z.object({ subscription: subscriptionRecord, repeated: z.boolean() }),
@@ -175,6 +190,7 @@ export const entitlementOperation = endpoint({
   path: '/server/entitlement',
   summary: 'What a user may use right now; may be kept for 30 seconds.',
   access: APP,
+  example: { query: { user_id: '1001' } },
   headers: z.object({ 'If-None-Match': z.string().optional().describe('ETag of an earlier answer.') }),
   notModified: true,
   responseHeaders: { ETag: { description: 'Tag of this answer.', schema: { type: 'string' }, required: true } },
@@ -197,6 +213,11 @@ export const localSync = endpoint({
   path: '/server/local_sync',
   summary: 'Restores purchases kept on a device; never shortens a paid period.',
   access: APP,
+  example: {
+    body: {
+      purchases: [{ user_id: '1001', plan_id: '2001', client_ref: 'device-1', start_date: 1_763_596_800, end_date: 0 }],
+    },
+  },
   body: z.object({
     purchases: z
       .array(

@@ -1,11 +1,10 @@
 /** Webhooks of an app: created with a secret that is shown once, changed, removed. */
-import { randomBytes } from 'node:crypto'
 import type { Session } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { findWebhook, listWebhooks, removeWebhook } from '../../platform/webhooks/event-queue.ts'
-import { SECRET_PREFIX } from '../../platform/webhooks/rules/standard-webhooks.ts'
+import { makeSecret, rotateSecret } from '../../platform/webhooks/webhook-secret.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { webhookStore } from '../events/store/webhooks.ts'
@@ -31,7 +30,7 @@ export async function createWebhook(
     throw new ProblemError('transition_refused', sentence('detail.webhooks', { count: MAX_WEBHOOKS }))
   const now = context.clock.now()
   const _id = newId('wh', now.getTime())
-  const secret = SECRET_PREFIX + randomBytes(32).toString('base64')
+  const secret = makeSecret()
   const sealed = context.secrets.seal('app-secret', webhookPlace(_id), secret)
   const webhook: WebhookDoc = { _id, app_key: appKey, ...spec, sealed, created_at: now, updated_at: now }
   await record(context, actor, async session => {
@@ -63,6 +62,24 @@ export async function updateWebhook(
   return after
 }
 
+/** Gives a webhook a new secret, returned this once; the one before signs as well for a day. Throws `record_not_found`. */
+export async function rotateWebhookSecret(
+  context: Subscriptions,
+  actor: Actor,
+  { appKey, id }: { appKey: string; id: string },
+): Promise<{ webhook: WebhookDoc; secret: string }> {
+  const seal = (secret: string) => context.secrets.seal('app-secret', webhookPlace(id), secret)
+  const rotated = await record(context, actor, async session => {
+    const before = await requireWebhook(context, { appKey, id }, session)
+    const { secret, change } = rotateSecret(before, seal, context.clock.now())
+    const webhook: WebhookDoc = { ...before, ...change }
+    await context.collections.webhooks.replaceOne({ _id: id }, webhook, { session })
+    return { result: { webhook, secret }, event: auditEventOf('webhook.rotate', before, webhook) }
+  })
+  context.memory.webhooks.delete(appKey)
+  return rotated
+}
+
 /** Removes a webhook and its waiting events. Throws `record_not_found`. */
 export async function deleteWebhook(
   context: Subscriptions,
@@ -78,10 +95,10 @@ export async function deleteWebhook(
 }
 
 /** The webhook with this id in this app. Throws `record_not_found`. */
-async function requireWebhook(
+export async function requireWebhook(
   context: Subscriptions,
   { appKey, id }: { appKey: string; id: string },
-  session: Session,
+  session?: Session,
 ): Promise<WebhookDoc> {
   const webhook = await findWebhook(webhookStore(context.collections), id, session)
   if (webhook?.app_key !== appKey) throw new ProblemError('record_not_found')

@@ -8,13 +8,16 @@ import type { WebhookEventDoc } from '../store/documents.ts'
 import type { WebhookDoc } from '../store/models.ts'
 import { webhookPlace } from './manage-webhooks.ts'
 
+/** Content of a request: events of all apps have the same form. */
+export const dataOfEvent = ({ app_key, data }: WebhookEventDoc) => ({ app_key, ...data })
+
 /** How events of apps are sent. */
-function webhookSending(context: Subscriptions, post = context.post): Sending<WebhookDoc, WebhookEventDoc> {
+export function webhookSending(context: Subscriptions, post = context.post): Sending<WebhookDoc, WebhookEventDoc> {
   const { clock, log, secrets, memory } = context
   return {
     ...{ store: webhookStore(context.collections), clock, log, post, random: Math.random },
     open: ({ _id }, sealed) => secrets.open('app-secret', webhookPlace(_id), sealed),
-    dataOf: ({ app_key, data }) => ({ app_key, ...data }),
+    dataOf: dataOfEvent,
     onDisabled: ({ app_key }) => memory.webhooks.delete(app_key),
   }
 }

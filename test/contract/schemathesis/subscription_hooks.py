@@ -89,6 +89,9 @@ def name_records(case):
         kind = KINDS.get(parts[1]) if name == "id" else name
         if kind in records:
             case.path_parameters[name] = records[kind]
+    if operation == "deleteWebhook":
+        # The other one has deliveries, which more operations read.
+        case.path_parameters["webhook"] = records["spare_webhook"]
 
 
 def correct_query(operation, query):

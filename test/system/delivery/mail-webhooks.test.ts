@@ -1,5 +1,7 @@
 /** Events of mail on their way to webhooks: from acceptance, attempts, cancellations and DNS checks to the receiver. */
+
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { updateUser } from '../../../services/accounts/store/users.ts'
 import { cancel } from '../../../services/mail/delivery/queue-control.ts'
 import type { NewMessage } from '../../../services/mail/submission/store/message-documents.ts'
 import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
@@ -206,17 +208,36 @@ describe('a queued event', () => {
   })
 })
 
-test('the owner of a disabled webhook is told once', async () => {
-  const { hooks, accept, send, mongo } = await hooked({ notice_email: 'ops@example.net' })
+test.each([
+  ['en', 'Webhook disabled: test', 'it wants no more events'],
+  ['zh', 'Webhook 已停用：test', '不再接收事件'],
+] as const)(
+  'the owner of a disabled webhook is told once, in the language of the account: %s',
+  async (lang, subject, reason) => {
+    const { hooks, accept, send, mongo, userId } = await hooked({ notice_email: 'ops@example.net' })
+    await updateUser(mongo.db, userId, { lang })
+    onTestFinished(() => hooks.stop())
+    hooks.reply = response => void response.writeHead(410).end()
+    await accept()
+    await send()
+    const mails: { key: string; to: string; subject: string; text: string }[] = []
+    const lost = announceDisabled(mongo.db, () => Promise.reject(new Error('the queue is full')), 'http://panel')
+    await expect(lost).rejects.toThrow('the queue is full')
+    for (let n = 0; n < 2; n++)
+      await announceDisabled(mongo.db, async mail => void mails.push(mail), 'http://panel.example')
+    expect(mails).toHaveLength(1)
+    expect(mails[0]).toMatchObject({ to: 'ops@example.net', subject, text: expect.stringContaining(reason) })
+  },
+)
+
+test('an owner whose account is gone is told in English', async () => {
+  const { hooks, accept, send, mongo, userId } = await hooked({ notice_email: 'ops@example.net' })
   onTestFinished(() => hooks.stop())
   hooks.reply = response => void response.writeHead(410).end()
   await accept()
   await send()
-  const mails: { key: string; to: string; text: string }[] = []
-  const lost = announceDisabled(mongo.db, () => Promise.reject(new Error('the queue is full')), 'http://panel')
-  await expect(lost).rejects.toThrow('the queue is full')
-  for (let n = 0; n < 2; n++)
-    await announceDisabled(mongo.db, async mail => void mails.push(mail), 'http://panel.example')
-  expect(mails).toHaveLength(1)
-  expect(mails[0]).toMatchObject({ to: 'ops@example.net', text: expect.stringContaining('it wants no more events') })
+  await mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: userId })
+  const mails: { subject: string }[] = []
+  await announceDisabled(mongo.db, async mail => void mails.push(mail), 'http://panel.example')
+  expect(mails.map(mail => mail.subject)).toEqual(['Webhook disabled: test'])
 })

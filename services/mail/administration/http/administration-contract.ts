@@ -132,6 +132,7 @@ export const retryQueueOperation = endpoint({
   summary:
     'Lets everything that waits for another attempt at a destination be tried now. A pause that the destination asked for goes on.',
   access: ADMIN,
+  example: { body: { site: 'example.net' } },
   body: z.strictObject({ site: z.string().trim().toLowerCase().min(1).max(255).meta({ pattern: '\\S' }) }),
   response: z.strictObject({ object: z.literal('queue_retry'), site: z.string(), retried: z.number().int() }),
 })

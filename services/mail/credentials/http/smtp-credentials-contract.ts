@@ -64,6 +64,14 @@ export const createCredentialOperation = endpoint({
   path: '/api/v1/smtp-credentials',
   summary: 'Makes an SMTP login; without a password one is made. A token needs emails:send as well.',
   access: PASSWORD,
+  example: {
+    body: {
+      username: 'shop',
+      allowed_senders: ['@example.com'],
+      allowed_cidrs: ['192.0.2.0/24'],
+      messages_per_hour: 1000,
+    },
+  },
   body: z.strictObject({
     username,
     password: newPassword.optional(),
@@ -109,6 +117,7 @@ export const patchCredentialOperation = endpoint({
   path: '/api/v1/smtp-credentials/{id}',
   summary: 'Changes the limits of an SMTP login, or disables it.',
   access: WRITE,
+  example: { body: { messages_per_hour: 2000, disabled: false } },
   params: recordParams,
   body: z.strictObject({
     allowed_senders: limits.allowed_senders.optional(),
@@ -129,6 +138,7 @@ export const putCredentialPasswordOperation = endpoint({
   path: '/api/v1/smtp-credentials/{id}/password',
   summary: 'Sets the password of an SMTP login; without one given it is made. A token needs emails:send as well.',
   access: PASSWORD,
+  example: { body: { password: 'a long password of its own' } },
   params: recordParams,
   body: z.strictObject({ password: newPassword.optional() }),
   response: smtpCredentialWithPassword,

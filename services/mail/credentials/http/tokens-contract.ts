@@ -41,6 +41,7 @@ export const createTokenOperation = endpoint({
   path: '/api/v1/tokens',
   summary: 'Makes an API token; the answer is the only one with its value.',
   access: WRITE,
+  example: { body: { name: 'Shop', mode: 'live', scopes: ['emails:send', 'emails:read'] } },
   body: z.strictObject({
     name: z.string().trim().min(1).max(100).meta({ pattern: '\\S' }),
     mode: z

@@ -121,6 +121,7 @@ export const planDnsOperation = endpoint({
   path: '/api/v1/domains/{id}/dns/plan',
   summary: 'What one click would write at the DNS provider, with reasons; nothing is written.',
   access: DNS,
+  example: { body: { accept: [] } },
   params: domainParams,
   body: z.strictObject({ accept }),
   response: z.strictObject({
@@ -140,6 +141,7 @@ export const applyDnsOperation = endpoint({
   path: '/api/v1/domains/{id}/dns/apply',
   summary: 'One click: writes the records at the DNS provider. With plan_id only while that plan still holds.',
   access: DNS,
+  example: { body: { accept: [] } },
   params: domainParams,
   body: z.strictObject({ plan_id: z.string().max(64).optional(), accept }),
   response: z.strictObject({
@@ -192,6 +194,7 @@ export const rotateDkimOperation = endpoint({
   path: '/api/v1/domains/{id}/dkim/rotate',
   summary: 'Adds a key, made here or brought along, which takes over once its record is visible everywhere.',
   access: WRITE,
+  example: { body: { algorithm: 'ed25519-sha256' } },
   params: domainParams,
   body: z.strictObject({
     algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']).optional(),
@@ -259,6 +262,7 @@ export const createDnsAccountOperation = endpoint({
   path: '/api/v1/dns-accounts',
   summary: 'Stores credentials for a DNS provider after trying them; one account a provider.',
   access: DNS,
+  example: { body: { provider: 'cloudflare', name: 'Cloudflare', credentials: { api_token: 'cf-token' } } },
   body: dnsCredentials,
   status: 201,
   response: dnsAccount,
@@ -295,6 +299,7 @@ export const putDnsAccountOperation = endpoint({
   path: '/api/v1/dns-accounts/{id}',
   summary: 'Replaces the credentials after trying the new ones; the provider stays.',
   access: DNS,
+  example: { body: { provider: 'cloudflare', name: 'Cloudflare', credentials: { api_token: 'cf-token' } } },
   params: recordParams,
   body: dnsCredentials,
   response: dnsAccount,

@@ -81,6 +81,7 @@ export const createDomainOperation = endpoint({
   path: '/api/v1/domains',
   summary: 'Claims a sending domain and makes its DKIM key.',
   access: WRITE,
+  example: { body: { name: 'example.org' } },
   body: z.strictObject({ name: z.string().min(1).max(255).meta({ format: 'idn-hostname' }) }),
   status: 201,
   response: domain,
@@ -118,6 +119,7 @@ export const patchDomainOperation = endpoint({
   path: '/api/v1/domains/{id}',
   summary: 'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept.',
   access: WRITE,
+  example: { body: { dns: { dmarc: { policy: 'quarantine', rua: ['dmarc@example.com'] }, dkim_rotation_days: 180 } } },
   params: domainParams,
   body: z.strictObject({
     dns_account_id: z.string().min(1).max(128).nullable().optional(),

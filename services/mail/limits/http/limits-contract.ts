@@ -76,6 +76,7 @@ export const putLimitOperation = endpoint({
   summary:
     'Sets the limit of a login, domain or destination of the account, within those of the account; without any amount it is removed. Limits count recipients.',
   access: SESSION,
+  example: { body: { scope: 'destination', subject: 'example.net', recipients_per_minute: 60 } },
   body: z.strictObject({ scope: z.enum(['credential', 'domain', 'destination']), ...wish }),
   response: list,
 })
@@ -101,6 +102,7 @@ export const putUserLimitOperation = endpoint({
   summary:
     'Sets a limit of an account (`subject` is ignored) or of its mail to a destination, which its owner cannot raise; without any amount it is removed.',
   access: ADMIN,
+  example: { body: { scope: 'account', recipients_per_second: 20, burst: 100 } },
   params: recordParams,
   body: z.strictObject({
     scope: z.enum(['account', 'destination']),

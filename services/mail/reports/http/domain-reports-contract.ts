@@ -20,6 +20,10 @@ const FILES = {
   'application/zip': binary,
 }
 
+/** The smallest report, for examples. */
+export const DMARC_REPORT =
+  '<feedback><report_metadata><org_name>receiver.example</org_name><report_id>2025-11-20</report_id><date_range><begin>1763596800</begin><end>1763683199</end></date_range></report_metadata><policy_published><domain>example.com</domain><p>none</p></policy_published></feedback>'
+
 /** A report that was counted. */
 export const domainReport = z
   .strictObject({
@@ -48,6 +52,12 @@ export const addDomainReportOperation = endpoint({
   summary:
     'Counts a DMARC aggregate report (XML of RFC 7489 or RFC 9990) or a TLS report (JSON of RFC 8460), plain, gzip or zip, as the body: at most 10 MiB, 25 MiB decompressed. A report that was counted before changes nothing.',
   access: WRITE,
+  example: {
+    content: {
+      type: 'application/octet-stream',
+      text: DMARC_REPORT,
+    },
+  },
   params,
   requestContent: FILES,
   response: domainReport,

@@ -93,6 +93,14 @@ export const sendLegacy = endpoint({
   path: '/api/send',
   summary: 'Sends a message; unknown fields are ignored with a warning.',
   access: SEND_LEGACY,
+  example: {
+    body: {
+      from: 'Ann <ann@example.com>',
+      to: 'bob@example.net',
+      subject: 'Your order 4711',
+      text: 'Thank you for your order.',
+    },
+  },
   query: z.strictObject({ dry_run: flag }),
   headers: sendHeaders,
   body: z.unknown(),
@@ -114,6 +122,16 @@ export const sendEmail = endpoint({
   path: '/api/v1/emails',
   summary: 'Sends a message, or shows with dry_run=true what would be sent.',
   access: SEND_LEGACY,
+  example: {
+    body: {
+      from: 'Ann <ann@example.com>',
+      to: ['bob@example.net'],
+      subject: 'Your order 4711',
+      text: 'Thank you for your order.',
+      html: '<p>Thank you for your order.</p>',
+      tags: [{ name: 'kind', value: 'order' }],
+    },
+  },
   query: z.strictObject({ dry_run: flag }),
   headers: sendHeaders,
   body: emailRequest,
@@ -131,6 +149,12 @@ export const sendBatch = endpoint({
   path: '/api/v1/emails/batch',
   summary: 'Sends up to 100 messages; strict sends none when one is not valid, partial sends those that are.',
   access: SEND,
+  example: {
+    body: [
+      { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello Bob', text: 'News of today.' },
+      { from: 'ann@example.com', to: 'carol@example.net', subject: 'Hello Carol', text: 'News of today.' },
+    ],
+  },
   query: z.strictObject({ mode: z.enum(['strict', 'partial']).default('strict') }),
   body: z.array(z.unknown()).min(1).max(EMAIL_LIMITS.batch),
   documentedBody: z.array(emailRequest).min(1).max(EMAIL_LIMITS.batch),
@@ -148,6 +172,13 @@ export const sendRaw = endpoint({
   path: '/api/v1/emails/raw',
   summary: 'Sends a finished RFC 5322 message with an envelope of its own.',
   access: SEND,
+  example: {
+    body: {
+      from: 'ann@example.com',
+      to: ['bob@example.net'],
+      raw: 'RnJvbTogYW5uQGV4YW1wbGUuY29tDQpTdWJqZWN0OiBIZWxsbw0KDQpIZWxsbw0K',
+    },
+  },
   headers: sendHeaders,
   body: rawRequest,
   status: 202,

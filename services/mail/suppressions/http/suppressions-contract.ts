@@ -78,6 +78,7 @@ export const createSuppressionOperation = endpoint({
   path: '/api/v1/suppressions',
   summary: 'Suppresses an address; one that is listed for the stream gets the new reason and end.',
   access: WRITE,
+  example: { body: { email: 'bob@example.net', reason: 'manual', detail: 'asked by phone' } },
   body: suppressionInput,
   status: 201,
   response: suppression,
@@ -91,6 +92,9 @@ export const changeSuppressionsOperation = endpoint({
   path: '/api/v1/suppressions/batch',
   summary: `Suppresses up to ${BATCH} addresses and removes up to ${BATCH} others, of every stream.`,
   access: WRITE,
+  example: {
+    body: { add: [{ email: 'bob@example.net', reason: 'unsubscribe', stream: 'bulk' }], remove: ['carol@example.net'] },
+  },
   body: z.strictObject({
     add: z.array(suppressionInput).max(BATCH).default([]),
     remove: z.array(suppressedEmail).max(BATCH).default([]),
@@ -125,6 +129,12 @@ export const importSuppressionsOperation = endpoint({
   summary:
     'Adds the addresses of a CSV file, also of the export of another service: a column email, and if there are any reason, stream, expires_at, created_at and detail. Addresses that are listed stay as they are; rows that are not valid are reported and do not hold up the others.',
   access: WRITE,
+  example: {
+    content: {
+      type: 'text/csv',
+      text: 'email,reason,stream\nbob@example.net,unsubscribe,bulk\ncarol@example.net,hard_bounce,\n',
+    },
+  },
   requestContent: CSV,
   response: z.strictObject({
     object: z.literal('suppression_import'),

@@ -58,10 +58,17 @@ export function suppressionFor(
   return undefined
 }
 
+const REASON_TEXTS: Readonly<Record<SuppressionReason, Sentence>> = {
+  hard_bounce: sentence('suppression.hard_bounce'),
+  complaint: sentence('suppression.complaint'),
+  unsubscribe: sentence('suppression.unsubscribe'),
+  manual: sentence('suppression.manual'),
+}
+
 /** What the delivery log says of a recipient that was left out. */
 export function explainSuppression({ reason, created_at }: Pick<SuppressionState, 'reason' | 'created_at'>): Sentence {
   return sentence('delivery.suppressed', {
-    reason: sentence(`suppression.${reason}`),
+    reason: REASON_TEXTS[reason],
     since: created_at.toISOString().slice(0, 10),
   })
 }

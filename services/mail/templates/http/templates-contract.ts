@@ -135,6 +135,14 @@ export const createTemplateOperation = endpoint({
   path: '/api/v1/templates',
   summary: 'Stores a template as a draft; it can be sent once it is published.',
   access: WRITE,
+  example: {
+    body: {
+      name: 'welcome',
+      subject: 'Welcome, {{ name }}',
+      text: 'Hello {{ name }}, good to have you here.',
+      variables: [{ key: 'name', type: 'string', required: true }],
+    },
+  },
   body: z.strictObject({
     name,
     subject,
@@ -179,6 +187,7 @@ export const patchTemplateOperation = endpoint({
   path: '/api/v1/templates/{id}',
   summary: 'Changes the draft; what is sent stays the same until it is published.',
   access: WRITE,
+  example: { body: { subject: 'Welcome to our shop, {{ name }}' } },
   params,
   body: z.strictObject({
     revision,
@@ -225,6 +234,7 @@ export const rollbackTemplateOperation = endpoint({
   path: '/api/v1/templates/{id}/rollback',
   summary: 'Publishes an earlier version again, as a version of its own; the draft stays.',
   access: WRITE,
+  example: { body: { version: 1 } },
   params,
   body: z.strictObject({ version: versionNumber }),
   response: template,
@@ -263,6 +273,7 @@ export const previewTemplateOperation = endpoint({
   path: '/api/v1/templates/{id}/preview',
   summary: 'Renders the draft, or a version, with sample values.',
   access: READ,
+  example: { body: { values: { name: 'Ann' } } },
   params,
   body: z.strictObject({ version: versionNumber.optional(), values, framed }),
   bodyBytes: BODY_BYTES,
@@ -277,6 +288,14 @@ export const previewContentOperation = endpoint({
   path: '/api/v1/templates/preview',
   summary: 'Renders a content that is not stored with sample values.',
   access: READ,
+  example: {
+    body: {
+      subject: 'Welcome, {{ name }}',
+      text: 'Hello {{ name }}!',
+      variables: [{ key: 'name', type: 'string' }],
+      values: { name: 'Ann' },
+    },
+  },
   body: z.strictObject({
     subject,
     html: html.optional(),

@@ -1,9 +1,7 @@
 /** Webhooks and their deliveries as the API shows them. */
 import type { z } from 'zod'
-import { codeAndParams, sentenceFields } from '../../../platform/http/sentence-fields.ts'
-import { inEnglish, type Sentence } from '../../../platform/sentences/sentence.ts'
-import { bodyOf } from '../../../platform/webhooks/attempt-delivery.ts'
-import type { AttemptRecord } from '../../../platform/webhooks/event-queue.ts'
+import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
+import { showLog, showResult } from '../../../platform/webhooks/http/show-attempts.ts'
 import type { MailWebhookDoc, MailWebhookEventDoc } from '../store/webhook-collections.ts'
 import type { webhook, webhookDelivery, webhookDeliveryDetail } from './webhooks-contract.ts'
 
@@ -42,7 +40,7 @@ export function showDelivery(doc: MailWebhookEventDoc): z.input<typeof webhookDe
     state: STATES[doc.state],
     attempts: doc.attempts,
     next_attempt_at: doc.state === 'waiting' ? doc.due.toISOString() : null,
-    ...resultOf(doc),
+    ...showResult(doc),
     email_id: typeof email_id === 'string' ? email_id : null,
     created_at: doc.at.toISOString(),
   }
@@ -50,34 +48,5 @@ export function showDelivery(doc: MailWebhookEventDoc): z.input<typeof webhookDe
 
 /** The same with its attempts. */
 export function showDeliveryDetail(doc: MailWebhookEventDoc): z.input<typeof webhookDeliveryDetail> {
-  return { ...showDelivery(doc), request_body: bodyOf(doc, doc.data), log: (doc.log ?? []).map(showAttempt) }
-}
-
-function showAttempt({ at, ms, url, headers, answer, ...came }: AttemptRecord) {
-  return {
-    at: at.toISOString(),
-    duration_ms: ms,
-    url,
-    request_headers: pairs(headers),
-    ...resultOf(came),
-    answer: answer
-      ? {
-          status: answer.status,
-          headers: pairs(answer.headers),
-          body: answer.body,
-          truncated: answer.cut === true,
-        }
-      : null,
-  }
-}
-
-/** A status stays what it is; a sentence beside it is its explanation. */
-function resultOf({ result, reason }: { result?: string; reason?: Sentence }) {
-  if (!reason) return { result: result ?? null, result_code: null, result_params: null }
-  const { code, params } = codeAndParams(reason)
-  return { result: result ?? inEnglish(reason), result_code: code, result_params: params }
-}
-
-function pairs(headers: readonly (readonly [string, string])[]) {
-  return headers.map(([name, value]) => ({ name, value }))
+  return { ...showDelivery(doc), ...showLog(doc, doc.data, at => at.toISOString()) }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { deliveryLog, resultFields } from '../../../platform/webhooks/http/attempt-schemas.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { recordParams } from '../../http/shared/records.ts'
 import { MAIL_EVENT_TYPES } from '../rules/mail-event.ts'
@@ -16,14 +17,6 @@ const givenTime = z.iso.datetime({ offset: true }).transform(value => new Date(v
 const CHOICES = MAIL_EVENT_TYPES.filter(type => type !== 'webhook.test')
 
 const state = z.enum(['waiting', 'delivered', 'failed'])
-const headers = z.array(z.strictObject({ name: z.string(), value: z.string() }))
-
-const resultFields = {
-  /** An HTTP status, or a sentence. */
-  result: z.string().nullable(),
-  result_code: sentenceCode.nullable(),
-  result_params: sentenceParams.nullable(),
-}
 
 /** A webhook without its secret. */
 export const webhook = z
@@ -79,26 +72,7 @@ export const webhookDelivery = z
   .meta({ id: 'WebhookDelivery' })
 
 /** A delivery with what was sent and answered. */
-export const webhookDeliveryDetail = webhookDelivery
-  .extend({
-    /** Body of the request, the same in every attempt. */
-    request_body: z.string(),
-    /** The last twenty, oldest first. */
-    log: z.array(
-      z.strictObject({
-        at: time,
-        duration_ms: z.number().int(),
-        url: z.string(),
-        request_headers: headers,
-        ...resultFields,
-        /** The first 4 KiB of the answer. */
-        answer: z
-          .strictObject({ status: z.number().int(), headers, body: z.string(), truncated: z.boolean() })
-          .nullable(),
-      }),
-    ),
-  })
-  .meta({ id: 'WebhookDeliveryDetail' })
+export const webhookDeliveryDetail = webhookDelivery.extend(deliveryLog(time)).meta({ id: 'WebhookDeliveryDetail' })
 
 const fields = {
   name: z.string().trim().max(100),
@@ -135,6 +109,14 @@ export const createMailWebhookOperation = endpoint({
   path: '/api/v1/webhooks',
   summary: 'Makes a webhook (Standard Webhooks 1.0); the answer is the only one with its secret.',
   access: WRITE,
+  example: {
+    body: {
+      name: 'Orders',
+      url: 'https://hooks.example.com/mail',
+      events: ['email.delivered', 'email.bounced'],
+      notice_email: 'ops@example.com',
+    },
+  },
   body: z.strictObject({
     name: fields.name.default(''),
     url: fields.url.describe('Where events are posted: over TLS, at a public address.'),
@@ -171,6 +153,7 @@ export const patchMailWebhookOperation = endpoint({
   path: '/api/v1/webhooks/{id}',
   summary: 'Changes a webhook. Enabling it again ends what the platform noted about its failures.',
   access: WRITE,
+  example: { body: { events: ['email.bounced', 'email.complained'], enabled: true } },
   params: recordParams,
   body: z.strictObject(fields).partial(),
   response: webhook,
@@ -263,6 +246,7 @@ export const replayWebhookOperation = endpoint({
   path: '/api/v1/webhooks/{id}/replay',
   summary: 'Sends the events of a time again, oldest first, under their ids: at most 10,000, and 26 days back.',
   access: WRITE,
+  example: { body: { since: '2026-11-20T00:00:00Z', failed_only: true } },
   params: recordParams,
   body: z.strictObject({
     since: givenTime.describe('Events that happened at this time or later.'),

@@ -1,10 +1,14 @@
 /** Webhooks over HTTP. */
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
-import { ProblemError } from '../../../platform/problems.ts'
-import { sentence } from '../../../platform/sentences/sentence.ts'
-import { findEvent, listEvents } from '../../../platform/webhooks/event-queue.ts'
-import { replayEvent, replayRange, sendTest } from '../../../platform/webhooks/replay-events.ts'
+import { listEvents } from '../../../platform/webhooks/event-queue.ts'
+import { sendTest } from '../../../platform/webhooks/replay-events.ts'
+import {
+  type DeliveryRefusals,
+  replayDeliveries,
+  replayDelivery,
+  requireDelivery,
+} from '../../../platform/webhooks/requested-deliveries.ts'
 import { findOwnDomainIds } from '../../domains/store/domains.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
@@ -32,6 +36,8 @@ import {
   rotateMailWebhookOperation,
   testMailWebhookOperation,
 } from './webhooks-contract.ts'
+
+const REFUSALS: DeliveryRefusals = { unknown: 'not_found', conflict: 'conflict' }
 
 /** Puts the operations on webhooks on the router. */
 export function mountMailWebhooks(router: Router, deps: MailHttpDeps): void {
@@ -77,7 +83,7 @@ export function mountMailWebhooks(router: Router, deps: MailHttpDeps): void {
 
 /** The operations on the deliveries of a webhook. */
 function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDeps): void {
-  const { authorise, clock, mongo } = deps
+  const { authorise, mongo } = deps
   const store = mailWebhookStore(mongo.db)
   const sending = mailWebhookSending(deps)
 
@@ -98,31 +104,18 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
 
   bind(router, authorise, getWebhookDeliveryOperation, async ({ params }, { account }) => {
     await getMailWebhook(useCase, account.id, params.id)
-    const event = await findEvent(store, params.id, params.delivery)
-    if (!event) throw new ProblemError('not_found', sentence('detail.delivery_unknown'))
-    return showDeliveryDetail(event)
+    return showDeliveryDetail(await requireDelivery(store, params.id, params.delivery, REFUSALS))
   })
 
   bind(router, authorise, replayWebhookDeliveryOperation, async ({ params }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
-    requireEnabled(webhook)
-    if (!(await findEvent(store, params.id, params.delivery)))
-      throw new ProblemError('not_found', sentence('detail.delivery_unknown'))
-    const event = await replayEvent(sending, webhook, params.delivery)
-    if (!event) throw new ProblemError('conflict', sentence('detail.delivery_waits'))
-    return showDeliveryDetail(event)
+    return showDeliveryDetail(await replayDelivery(sending, webhook, params.delivery, REFUSALS))
   })
 
   bind(router, authorise, replayWebhookOperation, async ({ params, body }, { account }) => {
-    requireEnabled(await getMailWebhook(useCase, account.id, params.id))
-    const now = clock.now()
-    const range = { since: body.since, until: body.until ?? now, failedOnly: body.failed_only }
-    const { replayed, more } = await replayRange(store, params.id, range, now)
+    const webhook = await getMailWebhook(useCase, account.id, params.id)
+    const range = { since: body.since, until: body.until, failedOnly: body.failed_only }
+    const { replayed, more } = await replayDeliveries(sending, webhook, range, REFUSALS)
     return { object: 'webhook_replay' as const, replayed, has_more: more }
   })
-}
-
-/** The events of a webhook that is off would end at once. */
-function requireEnabled({ enabled }: MailWebhookDoc): void {
-  if (!enabled) throw new ProblemError('conflict', sentence('detail.webhook_off'))
 }

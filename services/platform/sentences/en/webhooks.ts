@@ -15,6 +15,9 @@ export const webhooks = {
   'webhook.dropped': 'dropped, because more than {limit} newer events were waiting',
   'webhook.gone': 'the receiver answered 410: it wants no more events',
   'webhook.failing': 'every attempt of the last {days} days failed',
+  'mail.webhook_disabled_subject': 'Webhook disabled: {name}',
+  'mail.webhook_disabled_text':
+    'The webhook "{name}" was disabled on {at}.\n\nAddress: {url}\n\nReason: {reason}.\n\nEvents that happen now are not stored for it. Those of the last days can be replayed once it is enabled again:\n\n{link}',
   'detail.webhook_unknown': 'no such webhook in this account',
   'detail.webhook_limit': 'an account has at most {count} webhooks',
   'detail.webhook_off': 'the webhook is off: enable it first',

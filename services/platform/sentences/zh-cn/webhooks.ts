@@ -16,6 +16,9 @@ export const webhooks: Record<keyof typeof texts, string> = {
   'webhook.dropped': '已丢弃：等待中的较新事件超过 {limit} 条',
   'webhook.gone': '接收方应答 410：不再接收事件',
   'webhook.failing': '最近 {days} 天的所有尝试都失败了',
+  'mail.webhook_disabled_subject': 'Webhook 已停用：{name}',
+  'mail.webhook_disabled_text':
+    'Webhook“{name}”已于 {at} 停用。\n\n地址：{url}\n\n原因：{reason}。\n\n停用期间发生的事件不会为它保存。重新启用后，可以重放最近几天的事件：\n\n{link}',
   'detail.webhook_unknown': '此账户没有这个 Webhook',
   'detail.webhook_limit': '每个账户最多 {count} 个 Webhook',
   'detail.webhook_off': 'Webhook 已停用：请先启用',

@@ -43,6 +43,7 @@ export const createAppOperation = endpoint({
   path: '/app_manage',
   summary: 'Creates an app with a publishable key and a secret, which is shown this once.',
   access: SUPER,
+  example: { body: { app_name: 'Notes', app_key: 'notes', app_description: 'A notebook' } },
   body: z.object({
     app_name: text(1, 64),
     app_description: text(0, 500).default(''),
@@ -63,6 +64,7 @@ export const updateAppOperation = endpoint({
   path: '/app_manage/{id}',
   summary: 'Changes an app.',
   access: SUPER,
+  example: { body: { app_description: 'A notebook for teams' } },
   params,
   body: z.object({
     app_name: text(1, 64).optional(),
@@ -108,6 +110,7 @@ export const createCredential = endpoint({
   path: '/app_manage/{id}/credential',
   summary: 'Makes a credential; its secret is shown this once.',
   access: SUPER,
+  example: { body: { kind: 'secret' } },
   params,
   body: z.object({ kind: z.enum(['publishable', 'secret', 'hmac']).default('secret') }),
   response: credentialRecord,

@@ -19,6 +19,7 @@ export const listPlansOperation = endpoint({
   path: '/subscription_plan',
   summary: 'Plans of an app by sort_order.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   query: z.object({ app_key: appKey, search, status: flag.optional(), ...pageQuery }),
   response: planList,
 })
@@ -30,6 +31,7 @@ export const getPlan = endpoint({
   path: '/subscription_plan/{id}',
   summary: 'One plan.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   params,
   query: z.object({ app_key: appKey }),
   response: planRecord,
@@ -55,6 +57,10 @@ export const createPlanOperation = endpoint({
   summary:
     'Creates a plan; the header Location has its address; the body has the record with Prefer: return=representation.',
   access: EDIT,
+  example: {
+    query: { app_key: 'demo' },
+    body: { name: 'Pro, monthly', price: 19.9, duration: 30, features: '{"features":["export"]}', trial_days: 7 },
+  },
   query: z.object({ app_key: appKey }),
   headers: z.object({
     Prefer: z.string().optional().describe('`return=representation`: the answer has the plan.'),
@@ -71,6 +77,7 @@ export const updatePlanOperation = endpoint({
   path: '/subscription_plan/{id}',
   summary: 'Changes a plan; holders keep what they bought.',
   access: EDIT,
+  example: { query: { app_key: 'demo' }, body: { price: 24.9, description: 'All functions' } },
   params,
   query: z.object({ app_key: appKey }),
   body: z.object({ ...planFields, version }),
@@ -84,6 +91,7 @@ export const planHistory = endpoint({
   path: '/subscription_plan/{id}/history',
   summary: 'Former states of a plan, newest first.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   params,
   query: z.object({ app_key: appKey }),
   response: revisions,
@@ -96,6 +104,7 @@ export const restorePlanOperation = endpoint({
   path: '/subscription_plan/{id}/restore',
   summary: 'Puts a plan back into a former state.',
   access: EDIT,
+  example: { query: { app_key: 'demo' }, body: { revision: 1 } },
   params,
   query: z.object({ app_key: appKey }),
   body: revision,

@@ -20,6 +20,7 @@ export const readSwitches = endpoint({
   path: '/switch_manage',
   summary: 'Switches of an app; with name one of them, with action the types, the metadata or the history of one.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   query: z.object({
     app_key: appKey,
     action: z.enum(['list', 'get', 'types', 'metadata', 'history']).optional(),
@@ -39,6 +40,10 @@ export const createSwitchOperation = endpoint({
   path: '/switch_manage',
   summary: 'Creates a switch and gives the list after it, the new one first.',
   access: EDIT,
+  example: {
+    query: { app_key: 'demo' },
+    body: { name: 'new-editor', type: 'boolean', value: '1', client_visible: '1', rollout: 20 },
+  },
   query: z.object({ app_key: appKey, ...listAfterwards }),
   body: z.object({
     ...switchFields,
@@ -57,6 +62,7 @@ export const updateSwitchOperation = endpoint({
   path: '/switch_manage',
   summary: 'Changes a switch and gives the list after it, the changed one first.',
   access: EDIT,
+  example: { query: { app_key: 'demo', name: 'dark-mode' }, body: { enabled: '1', rollout: 50 } },
   query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
   body: z.object({ ...switchFields, version }),
   bodyBytes: LARGE_BYTES,
@@ -70,6 +76,7 @@ export const deleteSwitchOperation = endpoint({
   path: '/switch_manage',
   summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
   access: EDIT,
+  example: { query: { app_key: 'demo', name: 'dark-mode' } },
   query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
   response: switchList,
 })
@@ -81,6 +88,7 @@ export const restoreSwitchOperation = endpoint({
   path: '/switch_manage/restore',
   summary: 'Puts a switch, also a deleted one, back into a former state.',
   access: EDIT,
+  example: { query: { app_key: 'demo' }, body: { name: 'dark-mode', revision: 1 } },
   query: z.object({ app_key: appKey }),
   body: revision.extend({ name: switchName }),
   response: switchRecord,

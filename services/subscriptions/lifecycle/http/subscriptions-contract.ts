@@ -28,6 +28,7 @@ export const listSubscriptionsOperation = endpoint({
   path: '/subscription',
   summary: 'Subscriptions of an app, newest first.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   query: z.object({ app_key: appKey, ...subscriptionFilters, ...pageQuery, ...cursorQuery }),
   response: subscriptionList,
 })
@@ -39,6 +40,7 @@ export const exportSubscriptions = endpoint({
   path: '/subscription/export',
   summary: 'The same subscriptions as CSV.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   query: z.object({ app_key: appKey, ...subscriptionFilters }),
   responseContent: CSV,
 })
@@ -75,6 +77,10 @@ export const importSubscriptionsOperation = endpoint({
   path: '/subscription/import',
   summary: `Grants periods from a table (columns user_id, plan_id, days, client_ref) in UTF-8, UTF-16 or GB18030, separated by comma, semicolon or tab: as the body (text/csv) or as the file of a form. A row has at most ${ROW_LIMITS.cells} cells and ${ROW_LIMITS.chars} characters, and no more filled cells than the heading. All rows or none: with errors it is 422 with the same data. With dry_run=1 it only checks.`,
   access: EDIT,
+  example: {
+    query: { app_key: 'demo' },
+    content: { type: 'text/csv', text: 'user_id,plan_id,days,client_ref\n1001,2001,30,import-1\n' },
+  },
   query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
   requestContent: CSV,
   response: imported,
@@ -104,6 +110,7 @@ export const getSubscription = endpoint({
   path: '/subscription/{id}',
   summary: 'One subscription.',
   access: VIEW,
+  example: { query: { app_key: 'demo' } },
   params,
   query: z.object({ app_key: appKey }),
   response: subscriptionRecord,
@@ -116,6 +123,10 @@ export const grantSubscription = endpoint({
   path: '/subscription',
   summary: 'Grants a period of a plan by hand (payment_method manual).',
   access: EDIT,
+  example: {
+    query: { app_key: 'demo' },
+    body: { user_id: '1001', plan_id: '2001', days: 30, client_ref: 'support-4711' },
+  },
   query: z.object({ app_key: appKey }),
   body: z.object({
     user_id: id,
@@ -154,6 +165,7 @@ export const actOnSubscription = endpoint({
   path: '/subscription/{id}',
   summary: 'Extends, cancels or refunds a subscription, or sets its automatic renewal.',
   access: EDIT,
+  example: { query: { app_key: 'demo' }, body: { action: 'extend', days: 7, reason: 'Outage of last week' } },
   params,
   query: z.object({ app_key: appKey }),
   body: subscriptionAction,
@@ -167,6 +179,10 @@ export const actOnSubscriptions = endpoint({
   path: '/subscription/batch',
   summary: 'The same for up to 500 subscriptions, with one result each.',
   access: EDIT,
+  example: {
+    query: { app_key: 'demo' },
+    body: { ids: ['3001'], action: 'extend', days: 7, reason: 'Outage of last week' },
+  },
   query: z.object({ app_key: appKey }),
   body: z.object({ ids: z.array(id).min(1).max(500), ...action }).meta(needs),
   response: z.object({ results: z.array(z.object({ id: z.string(), code: z.number().int(), message: z.string() })) }),

@@ -25,6 +25,14 @@ export const putChannel = endpoint({
   path: '/app_manage/{id}/channel/{channel}',
   summary: 'Sets a payment channel; secret fields that are absent keep their value.',
   access: SUPER,
+  example: {
+    body: {
+      enabled: '1',
+      app_id: '2021000000000001',
+      seller_id: '2088000000000001',
+      alipay_public_key: 'PUBLIC KEY OF ALIPAY',
+    },
+  },
   params: params.extend({ channel: z.enum(['alipay', 'wechat', 'huawei']) }),
   body: z.object({ enabled: flag.default('1') }).catchall(z.unknown()),
   response: channelRecord,

@@ -33,6 +33,15 @@ export const createAdminOperation = endpoint({
   path: '/admin',
   summary: 'Makes an account an administrator; creates the account when there is none of that name.',
   access: SUPER,
+  example: {
+    body: {
+      username: 'bob',
+      password: 'correct horse battery staple',
+      role: 'operator',
+      app_keys: ['demo'],
+      name: 'Bob',
+    },
+  },
   body: z.object({
     username: text(1, 64),
     password: z.string().min(12).max(128),
@@ -51,6 +60,7 @@ export const updateAdminOperation = endpoint({
   path: '/admin/{id}',
   summary: 'Changes rights and particulars of an administrator, or disables it.',
   access: SUPER,
+  example: { body: { role: 'viewer', name: 'Bob' } },
   params,
   body: z.object({
     role: rights.role.optional(),

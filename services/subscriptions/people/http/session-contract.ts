@@ -16,6 +16,7 @@ export const logInOperation = endpoint({
   summary:
     'Logs in and gives the token for the header `token`. An account with a second factor needs a `code` as well.',
   access: OPEN,
+  example: { body: { username: 'ann', password: 'correct horse battery' } },
   body: z.object({ username: text(1, 64), password: z.string().min(1).max(128), code: text(0, 32).optional() }),
   bodyBytes: 4_096,
   response: z.object({ admin: adminRecord, token: z.string(), expires_at: z.string() }),
@@ -49,6 +50,7 @@ export const changePasswordOperation = endpoint({
   path: '/admin/password',
   summary: 'Changes the own password and ends all sessions.',
   access: VIEW_ANY,
+  example: { body: { current: 'correct horse battery', password: 'correct horse battery staple' } },
   body: z.object({ current: z.string().min(1).max(128), password: z.string().min(12).max(128) }),
   bodyBytes: 4_096,
   response: empty,

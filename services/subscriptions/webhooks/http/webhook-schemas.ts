@@ -1,5 +1,6 @@
 /** Webhooks on the wire. */
 import { z } from 'zod'
+import { deliveryLog, resultFields } from '../../../platform/webhooks/http/attempt-schemas.ts'
 import { dateTime, digits, flag } from '../../http/shared/wire-values.ts'
 
 /** A webhook of an app; `secret` is only in the response that creates it. */
@@ -18,6 +19,8 @@ export const webhookRecord = z
     disabled_reason_code: z.string().optional(),
     /** Since when every attempt fails. */
     failing_since: dateTime.optional(),
+    /** Until when the secret before the current one signs as well. */
+    previous_secret_until: dateTime.optional(),
     recent: z
       .array(
         z.object({
@@ -34,3 +37,21 @@ export const webhookRecord = z
       .optional(),
   })
   .meta({ id: 'Webhook' })
+
+/** An event on its way to a webhook of an app. */
+export const deliveryRecord = z
+  .object({
+    /** The `webhook-id` of every attempt. */
+    id: z.string(),
+    webhook_id: z.string(),
+    type: z.string(),
+    state: z.enum(['waiting', 'done', 'failed']),
+    attempts: digits,
+    next_attempt_at: dateTime.optional(),
+    ...resultFields,
+    created_at: dateTime,
+  })
+  .meta({ id: 'AppWebhookDelivery' })
+
+/** The same with what was sent and answered. */
+export const deliveryDetail = deliveryRecord.extend(deliveryLog(dateTime)).meta({ id: 'AppWebhookDeliveryDetail' })

@@ -3,18 +3,34 @@ import type Router from '@koa/router'
 import { findTargetError } from '../../../platform/network/guarded-fetch.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { inEnglish } from '../../../platform/sentences/sentence.ts'
-import { latestEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
+import { latestEvents, listEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
+import { showLog, showResult } from '../../../platform/webhooks/http/show-attempts.ts'
+import { sendTest } from '../../../platform/webhooks/replay-events.ts'
+import {
+  type DeliveryRefusals,
+  replayDeliveries,
+  replayDelivery,
+  requireDelivery,
+} from '../../../platform/webhooks/requested-deliveries.ts'
 import { requireApp } from '../../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../../context.ts'
 import { webhookStore } from '../../events/store/webhooks.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { fieldError } from '../../rules/field-errors.ts'
+import type { WebhookEventDoc } from '../../store/documents.ts'
 import type { WebhookDoc } from '../../store/models.ts'
-import { createWebhook, deleteWebhook, updateWebhook } from '../manage-webhooks.ts'
+import { createWebhook, deleteWebhook, requireWebhook, rotateWebhookSecret, updateWebhook } from '../manage-webhooks.ts'
+import { dataOfEvent, webhookSending } from '../send-webhooks.ts'
 import {
   createWebhookOperation,
   deleteWebhookOperation,
+  getDeliveryOperation,
+  listDeliveriesOperation,
   listWebhooksOperation,
+  replayDeliveryOperation,
+  replayWebhookOperation,
+  rotateWebhookOperation,
+  testWebhookOperation,
   updateWebhookOperation,
 } from './webhooks-contract.ts'
 
@@ -50,6 +66,54 @@ export function mountWebhooks(router: Router, deps: HttpDeps): void {
     await deleteWebhook(subscriptions, actor, { appKey, id: params.webhook })
     return list(appKey)
   })
+  bindAdmin(router, deps, rotateWebhookOperation, async ({ params }, { actor }) => {
+    const target = { appKey: await appKeyOf(params.id), id: params.webhook }
+    const { webhook, secret } = await rotateWebhookSecret(subscriptions, actor, target)
+    return { ...view(subscriptions, webhook), secret }
+  })
+  mountDeliveries(router, deps)
+}
+
+const REFUSALS: DeliveryRefusals = { unknown: 'record_not_found', conflict: 'transition_refused' }
+
+/** Default number of deliveries in a page. */
+const PAGE = 20
+
+/** The operations on the delivery log of a webhook. */
+function mountDeliveries(router: Router, deps: HttpDeps): void {
+  const { subscriptions } = deps
+  const sending = webhookSending(subscriptions)
+  const { events } = sending.store
+  const webhookOf = async ({ id, webhook }: { id: number; webhook: string }) =>
+    requireWebhook(subscriptions, { appKey: (await requireApp(subscriptions, id)).app_key, id: webhook })
+  bindAdmin(router, deps, testWebhookOperation, async ({ params }) => {
+    const webhook = await webhookOf(params)
+    return deliveryDetailView(subscriptions, await sendTest(sending, webhook, { app_key: webhook.app_key }))
+  })
+  bindAdmin(router, deps, listDeliveriesOperation, async ({ params, query }) => {
+    const { _id } = await webhookOf(params)
+    const { state, type, after, page_size: limit = PAGE } = query
+    const found = await listEvents(events, _id, { state, type }, { after, limit })
+    const deliveries = found.slice(0, limit).map(event => deliveryView(subscriptions, event))
+    return { deliveries, has_more: found.length > limit ? ('1' as const) : ('0' as const) }
+  })
+  bindAdmin(router, deps, getDeliveryOperation, async ({ params }) => {
+    const { _id } = await webhookOf(params)
+    return deliveryDetailView(subscriptions, await requireDelivery(sending.store, _id, params.delivery, REFUSALS))
+  })
+  bindAdmin(router, deps, replayDeliveryOperation, async ({ params }) => {
+    const event = await replayDelivery(sending, await webhookOf(params), params.delivery, REFUSALS)
+    return deliveryDetailView(subscriptions, event)
+  })
+  bindAdmin(router, deps, replayWebhookOperation, async ({ params, body: { since, until, failed_only } }) => {
+    const range = {
+      since: new Date(since * 1000),
+      until: until === undefined ? undefined : new Date(until * 1000),
+      failedOnly: failed_only === '1',
+    }
+    const { replayed, more } = await replayDeliveries(sending, await webhookOf(params), range, REFUSALS)
+    return { replayed: String(replayed), has_more: more ? ('1' as const) : ('0' as const) }
+  })
 }
 
 /**
@@ -62,8 +126,10 @@ function assertSafe({ config }: Subscriptions, url: string): void {
 }
 
 function view(context: Subscriptions, webhook: WebhookDoc) {
-  const { _id, url, events, enabled, disabled, failing, created_at, updated_at } = webhook
+  const { _id, url, events, enabled, disabled, failing, previous, created_at, updated_at } = webhook
   return {
+    ...(previous &&
+      previous.until > context.clock.now() && { previous_secret_until: context.zone.format(previous.until) }),
     ...(disabled && {
       disabled_at: context.zone.format(disabled.at),
       disabled_reason: inEnglish(disabled.reason),
@@ -86,4 +152,18 @@ async function withLatestEvents(context: Subscriptions, webhook: WebhookDoc) {
     ...{ id: _id, type, state, attempts: String(attempts), result: result ?? '', created_at: context.zone.format(at) },
   }))
   return { ...view(context, webhook), recent: latest }
+}
+
+function deliveryView({ zone }: Subscriptions, event: WebhookEventDoc) {
+  const { _id, webhook_id, type, state, attempts, due, at } = event
+  return {
+    ...(state === 'waiting' && { next_attempt_at: zone.format(due) }),
+    ...{ id: _id, webhook_id, type, state, attempts: String(attempts), created_at: zone.format(at) },
+    ...showResult(event),
+  }
+}
+
+function deliveryDetailView(context: Subscriptions, event: WebhookEventDoc) {
+  const log = showLog(event, dataOfEvent(event), at => context.zone.format(at))
+  return { ...deliveryView(context, event), ...log }
 }

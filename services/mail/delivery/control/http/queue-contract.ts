@@ -83,6 +83,7 @@ export const createHoldOperation = endpoint({
   summary:
     'Holds mail of the account, also what is accepted later, until it is released. Lifetimes go on: held mail expires.',
   access: WRITE,
+  example: { body: { scope: 'destination', value: 'example.net', reason: 'Their servers are being moved.' } },
   body: z.strictObject(holdBody),
   status: 201,
   response: queueHold,
@@ -120,6 +121,7 @@ export const createActionOperation = endpoint({
   summary:
     'Cancels waiting mail of the account, or lets what waits for another attempt be tried now, in the background.',
   access: WRITE,
+  example: { body: { action: 'retry', scope: 'destination', value: 'example.net' } },
   body: z.strictObject(actionBody),
   status: 202,
   response: queueAction,
@@ -144,6 +146,7 @@ export const createAnyHoldOperation = endpoint({
   path: '/api/v1/admin/queue/holds',
   summary: 'Holds mail of any account, or of all; only an admin releases it.',
   access: ADMIN,
+  example: { body: { scope: 'destination', value: 'example.net', reason: 'Their servers are being moved.' } },
   body: z.strictObject({ ...holdBody, user_id: userId.optional() }),
   status: 201,
   response: queueHold,
@@ -180,6 +183,7 @@ export const createAnyActionOperation = endpoint({
   path: '/api/v1/admin/queue/actions',
   summary: 'Cancels waiting mail of any account, or lets it be tried now, in the background.',
   access: ADMIN,
+  example: { body: { action: 'retry', scope: 'destination', value: 'example.net' } },
   body: z.strictObject({ ...actionBody, user_id: userId.optional() }),
   status: 202,
   response: queueAction,
