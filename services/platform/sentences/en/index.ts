@@ -17,6 +17,7 @@ import { reports } from './reports.ts'
 import { resources } from './resources.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
 export const english = {
@@ -38,6 +39,7 @@ export const english = {
   ...resources,
   ...templates,
   ...texts,
+  ...waysIn,
   ...webhooks,
 } as const
 

@@ -18,6 +18,7 @@ import { reports } from './reports.ts'
 import { resources } from './resources.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
 /** Simplified Chinese. */
@@ -41,6 +42,7 @@ export const chinese: Catalogue = {
     ...resources,
     ...templates,
     ...texts,
+    ...waysIn,
     ...webhooks,
   },
   separator: '、',
