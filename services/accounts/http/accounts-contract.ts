@@ -10,6 +10,7 @@ import { ADMIN, ANYBODY, AUDIT, SESSION, time, userParams } from './contract-par
 
 export * from './invitations-contract.ts'
 export * from './oidc-contract.ts'
+export * from './passkeys-contract.ts'
 export * from './recovery-contract.ts'
 export * from './second-factor-contract.ts'
 export * from './sessions-contract.ts'

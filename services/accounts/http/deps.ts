@@ -8,6 +8,7 @@ import type { LoginLimiter } from '../login-limiter.ts'
 import type { OidcPolicy } from '../oidc-login.ts'
 import type { OidcProvider } from '../oidc-provider.ts'
 import type { RecoveryRate } from '../recovery-limiter.ts'
+import type { RelyingParty } from '../rules/relying-party.ts'
 import type { session } from './account-schema.ts'
 import type { Audit, Caller } from './audit-caller.ts'
 import type { AccountsAccess } from './contract-parts.ts'
@@ -39,6 +40,8 @@ export interface AccountsHttpDeps {
   passwordLogin: boolean
   /** The login provider, where there is one. */
   oidc: OidcLogins | undefined
+  /** Of passkeys; undefined where browsers allow none. */
+  relyingParty: RelyingParty | undefined
   authorise: Authorise<AccountsAccess, Caller>
   audit: Audit
   /** DELIVERY_MODE, part of the session response. */

@@ -7,6 +7,7 @@ import { mountSession } from './login.ts'
 import { mountOidc } from './oidc.ts'
 import { mountMe } from './own-account.ts'
 import { mountOwnSessions } from './own-sessions.ts'
+import { mountPasskeys } from './passkeys.ts'
 import { mountRecovery } from './recovery.ts'
 import { mountSecondFactor } from './second-factor.ts'
 import { mountUsers } from './users.ts'
@@ -18,6 +19,7 @@ export function mountAccounts(router: ReturnType<typeof createRouter>, deps: Acc
   mountOwnSessions(router, deps)
   mountSecondFactor(router, deps)
   mountOidc(router, deps)
+  mountPasskeys(router, deps)
   mountRecovery(router, deps)
   mountInvitations(router, deps)
   mountUsers(router, deps)

@@ -20,6 +20,7 @@ export const getLoginMethods = endpoint({
         .strictObject({ name: z.string() })
         .nullable()
         .describe('The login provider, for beginOidcLogin; null without one.'),
+      passkey: z.boolean().describe('Whether passkeys are possible here: they need a host name and https.'),
     })
     .meta({ id: 'LoginMethods' }),
 })

@@ -46,6 +46,7 @@ export function mountOidc(router: ReturnType<typeof createRouter>, deps: Account
         object: 'login_methods' as const,
         password: deps.passwordLogin,
         oidc: oidc ? { name: oidc.name } : null,
+        passkey: deps.relyingParty !== undefined,
       }),
   )
 

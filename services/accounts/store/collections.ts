@@ -3,6 +3,7 @@ import { accountLinks } from './account-links.ts'
 import { accountMails } from './account-mails.ts'
 import { identities } from './identities.ts'
 import { invitations } from './invitations.ts'
+import { passkeys } from './passkeys.ts'
 import { secondFactors } from './second-factors.ts'
 import { usedChallenges } from './used-challenges.ts'
 
@@ -13,4 +14,5 @@ export const accountMailCollections = [
   secondFactors,
   identities,
   usedChallenges,
+  passkeys,
 ]
