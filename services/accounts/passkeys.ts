@@ -30,6 +30,11 @@ import { findUser, type UserDoc } from './store/users.ts'
 
 /** Passkeys that an account may have. */
 export const MAX_PASSKEYS = 20
+/**
+ * COSE algorithms, best first: Ed25519, ES256 and RS256, one of which every device has. The library would also offer
+ * ML-DSA where this Node has it; every process of an installation must be able to verify a passkey.
+ */
+const ALGORITHMS = [-8, -7, -257]
 /** The time to answer the browser's question. */
 const CHALLENGE_LIFE_MS = 5 * MINUTE_MS
 
@@ -84,6 +89,7 @@ export async function askForPasskey(deps: PasskeyDeps, { userId, password, ip }:
     userID: Buffer.from(userId),
     timeout: CHALLENGE_LIFE_MS,
     attestationType: 'none',
+    supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: (await roomFor(deps, userId)).map(({ _id, transports }) => ({ id: _id, transports })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
@@ -105,6 +111,7 @@ export async function addPasskey(
         response: { clientDataJSON: made.clientData, attestationObject: made.attestation },
       },
       expectedChallenge: asked.challenge,
+      supportedAlgorithmIDs: ALGORITHMS,
       ...expected(party),
     }),
   )

@@ -67,6 +67,7 @@ describe('a registration', () => {
       attestation: 'none',
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       excludeCredentials: [],
+      pubKeyCredParams: [-8, -7, -257].map(alg => ({ type: 'public-key', alg })),
     })
     expect(body.challenge).not.toContain(body.options.challenge)
   })
