@@ -67,9 +67,7 @@ describe('a login provider', () => {
     'http://localhost:8080/realms/main',
     'http://127.0.0.1:8080',
     'http://[::1]:8080/',
-  ])('at %s keeps its name as it is', issuer =>
-    expect(read({ ...OIDC, OIDC_ISSUER: issuer }).OIDC_ISSUER).toBe(issuer),
-  )
+  ])('at %s keeps its name as it is', issuer => expect(read({ ...OIDC, OIDC_ISSUER: issuer }).OIDC_ISSUER).toBe(issuer))
 
   test('takes its other settings', () =>
     expect(
