@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../test/support/database/test-mongod.ts'
 import { testClock } from '../../test/support/time/test-clock.ts'
 import { silentLog } from '../platform/observability/log.ts'
 import { ProblemError } from '../platform/problems.ts'
@@ -71,13 +72,18 @@ async function startProvider() {
     '/token': () => tokens(),
     '/userinfo': () => ({ body: { sub: 'ann', email: 'a@example.org', groups: ['staff'] } }),
   }
+  const logged: string[] = []
+  const log = {
+    ...silentLog,
+    warn: (fields: object, text: string) => void logged.push(JSON.stringify({ ...fields, text })),
+  }
   const create = (change: Partial<OidcSettings> = {}, clock = testClock()) =>
     createOidcProvider(
       {
         ...{ issuer, clientId: CLIENT, secret: 'secret', secretFile: undefined, scopes: ['email'] },
         ...{ redirectUri: REDIRECT, neededClaims: [], ...change },
       },
-      { clock, log: silentLog },
+      { clock, log },
     )
   /** Begins a login and completes it with a code; `query` changes what comes back. */
   const logIn = async (provider = create(), query: Record<string, string> = {}) => {
@@ -85,7 +91,7 @@ async function startProvider() {
     state.nonce = checks.nonce
     return provider.complete(`?${new URLSearchParams({ code: 'code', state: checks.state, ...query })}`, checks)
   }
-  return { issuer, metadata, requests, replaced, state, tokens, create, logIn }
+  return { issuer, metadata, requests, replaced, state, tokens, create, logIn, logged }
 }
 
 const signed =
@@ -207,6 +213,23 @@ describe('an ID token is refused', () => {
   })
 })
 
+test('the reason of a refusal is logged, without codes, tokens and claims', async () => {
+  const provider = await startProvider()
+  provider.replaced['/token'] = () => provider.tokens({ aud: 'another' })
+  expect(await refusalOf(provider.logIn())).toBe(INVALID)
+  provider.replaced['/token'] = () => ({ status: 400, body: { error: 'invalid_grant', error_description: 'expired' } })
+  expect(await refusalOf(provider.logIn())).toBe(INVALID)
+  expect(await refusalOf(provider.logIn(undefined, { error: 'access_denied' }))).toContain('oidc_denied')
+  expect(await refusalOf(provider.create({ issuer: `http://127.0.0.1:${await freePort()}` }).begin())).toBe(UNAVAILABLE)
+  expect(provider.logged).toEqual([
+    expect.stringContaining('unexpected JWT claim value encountered'),
+    expect.stringContaining('"error":"invalid_grant","description":"expired"'),
+    expect.stringContaining('"error":"access_denied"'),
+    expect.stringContaining('ECONNREFUSED'),
+  ])
+  expect(provider.logged.join()).not.toMatch(/example\.org|eyJ|another|verifier|"code"/)
+})
+
 test('a clock that differs by less than a minute is tolerated', async () => {
   const provider = await startProvider()
   provider.replaced['/token'] = () => provider.tokens({ exp: Math.floor(Date.now() / 1000) - 30 })
@@ -257,7 +280,7 @@ describe('a provider that fails', () => {
 
   test('because it is down is tried again at the next login', async () => {
     const provider = await startProvider()
-    const logins = provider.create({ issuer: 'http://127.0.0.1:1' })
+    const logins = provider.create({ issuer: `http://127.0.0.1:${await freePort()}` })
     expect(await refusalOf(logins.begin())).toBe(UNAVAILABLE)
     expect(await refusalOf(logins.begin())).toBe(UNAVAILABLE)
   })

@@ -68,7 +68,7 @@ export function createOidcProvider(
     cache
       .get('provider', () => discover(settings))
       .catch((error: unknown) => {
-        log.warn({ err: error }, 'the login provider cannot be used')
+        log.warn(reasonOf(error), 'the login provider cannot be used')
         throw new ProblemError('oidc_unavailable', undefined, { cause: error })
       })
   return {
@@ -98,7 +98,7 @@ export function createOidcProvider(
       try {
         return await exchange(provider, answer, checks, settings)
       } catch (error) {
-        log.warn({ err: error }, 'a login at the provider failed')
+        log.warn(reasonOf(error), 'a login at the provider failed')
         throw problemOf(error)
       }
     },
@@ -163,6 +163,20 @@ const boundedFetch: client.CustomFetch = async (url, { body, ...options }) => {
   }
   const { status, statusText, headers } = response
   return new Response(Buffer.concat(chunks), { status, statusText, headers })
+}
+
+/** Longest part of an error that is logged. */
+const MAX_LOGGED = 200
+
+/** What an operator needs to find the reason. Never the whole error: its parts can have codes, claims and tokens. */
+function reasonOf(error: unknown): object {
+  const texts = [error, error instanceof Error ? error.cause : undefined].flatMap(one =>
+    one instanceof Error ? [one.message.slice(0, MAX_LOGGED)] : [],
+  )
+  if (!(error instanceof client.ResponseBodyError || error instanceof client.AuthorizationResponseError))
+    return { reason: texts.join(': ') }
+  const { error: code, error_description: description = '' } = error
+  return { reason: texts[0], error: code.slice(0, MAX_LOGGED), description: description.slice(0, MAX_LOGGED) }
 }
 
 /** The refusal behind an error of the library. */

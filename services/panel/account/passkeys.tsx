@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
-import { isPasskeyRefusal, registerPasskey } from '../session/passkey.ts'
+import { isPasskeyRefusal, knowsPasskeys, registerPasskey } from '../session/passkey.ts'
 import { Loaded } from '../ui/feedback/content-states.tsx'
 import { notifySuccess } from '../ui/feedback/notifications.ts'
 import { useSaveCallbacks } from '../ui/feedback/save-result.ts'
@@ -20,11 +20,11 @@ import { Time } from '../ui/values/time.tsx'
 
 type Passkey = Output<'listMyPasskeys'>['data'][number]
 
-/** Nothing where the address of the installation allows no passkeys. */
+/** Nothing where the address of the installation, or the browser, allows no passkeys. */
 export function PasskeysCard() {
   const { t } = useTranslation()
   const { data: methods } = useRead('getLoginMethods', {})
-  if (!methods?.passkey) return null
+  if (!methods?.passkey || !knowsPasskeys()) return null
   return (
     <Card title={t('ways.passkeys')}>
       <Passkeys />

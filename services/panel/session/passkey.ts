@@ -8,7 +8,12 @@ import { call, type Output } from '../api/client.ts'
 
 const library = () => import('@simplewebauthn/browser')
 
-/** True when it was the browser that ended a request: canceled, too late, no passkey, or not supported. */
+/** True for browsers that know passkeys. */
+export function knowsPasskeys(): boolean {
+  return typeof window.PublicKeyCredential === 'function'
+}
+
+/** True when it was the browser that ended a request: canceled, too late, or no passkey for this address. */
 export function isPasskeyRefusal(error: unknown): boolean {
   return (
     error instanceof Error &&

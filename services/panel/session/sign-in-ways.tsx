@@ -7,7 +7,7 @@ import { call, type Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { problemText } from '../ui/feedback/problem-text.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
-import { isPasskeyRefusal, usePasskeyLogin } from './passkey.ts'
+import { isPasskeyRefusal, knowsPasskeys, usePasskeyLogin } from './passkey.ts'
 import { SignInForm } from './sign-in-form.tsx'
 import { rememberTarget } from './sign-in-target.ts'
 
@@ -21,7 +21,8 @@ export function SignInWays(props: {
   const { data: methods } = useRead('getLoginMethods', {})
   // Until the methods are known, and if they cannot be read, the password is offered.
   const hasPassword = methods?.password ?? true
-  const others = methods !== undefined && (methods.oidc !== null || methods.passkey)
+  const hasPasskeys = methods?.passkey === true && knowsPasskeys()
+  const others = Boolean(methods?.oidc) || hasPasskeys
   return (
     <Stack gap="md">
       {hasPassword ? (
@@ -29,7 +30,7 @@ export function SignInWays(props: {
       ) : null}
       {hasPassword && others ? <Divider label={t('ways.or')} /> : null}
       {methods?.oidc ? <ProviderButton name={methods.oidc.name} to={props.to} /> : null}
-      {methods?.passkey ? <PasskeyButton done={props.done} /> : null}
+      {hasPasskeys ? <PasskeyButton done={props.done} /> : null}
     </Stack>
   )
 }
