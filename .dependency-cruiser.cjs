@@ -199,6 +199,9 @@ module.exports = {
     home('yauzl', '^services/mail/reports/reading/'),
     home('@kubernetes/client-node', '^operator/kube/'),
     home('@node-rs/argon2', '^services/accounts/'),
+    home('openid-client', '^services/accounts/oidc-provider'),
+    home('@simplewebauthn/server', '^services/accounts/passkeys'),
+    home('@simplewebauthn/browser', '^services/panel/session/passkey'),
     {
       name: 'no-development-dependencies',
       comment: 'the image has production dependencies only; the web app (services/panel/) is bundled before',

@@ -10,6 +10,7 @@ import {
   extendSession,
   findSession,
   insertSession,
+  type LoginMethod,
   listSessionsOf,
   type SessionDoc,
 } from './store/sessions.ts'
@@ -38,8 +39,8 @@ export interface OpenSession {
 }
 
 /**
- * Opens a session of the user whose password was checked; returns the token for the cookie, 256 random bits that are
- * not stored. `client`: the program that logs in, for the list of sessions.
+ * Opens a session of a user who has proved who they are; returns the token for the cookie, 256 random bits that are
+ * not stored. `client`: the program that logs in, for the list of sessions, as is `method`.
  */
 export async function openSession(
   { db, secrets }: SessionStore,
@@ -47,6 +48,7 @@ export async function openSession(
   ip: string,
   now: Date,
   client?: string,
+  method: LoginMethod = 'password',
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)
@@ -56,6 +58,7 @@ export async function openSession(
     password: passwordMark(user.password_hash),
     ip,
     ...(client === undefined ? {} : { client }),
+    ...(method === 'password' ? {} : { method }),
     created_at: now,
     expires_at: expires,
   }
@@ -84,6 +87,7 @@ export async function readSession(store: SessionStore, token: string, now: Date)
 export interface ListedSession extends Pick<SessionDoc, 'ip' | 'created_at'> {
   id: string
   client: string | undefined
+  method: LoginMethod
   /** At most 15 minutes before the last use: reading a page does not write each time. */
   usedAt: Date
   /** In any case; earlier without use. */
@@ -95,8 +99,9 @@ export async function openSessionsOf(db: Db, user: UserDoc, now: Date): Promise<
   const listed = await listSessionsOf(db, user._id, now, MAX_SESSIONS)
   return listed
     .filter(session => counts(session, user))
-    .map(({ _id: id, ip, client, created_at, expires_at }) => ({
+    .map(({ _id: id, ip, client, method, created_at, expires_at }) => ({
       ...{ id, ip, client, created_at },
+      method: method ?? 'password',
       // The end moves with each use, so it tells the last one; on the last day of its life it does not move any more.
       usedAt: new Date(Math.max(created_at.getTime(), expires_at.getTime() - SESSION_IDLE_MS)),
       endsAt: new Date(created_at.getTime() + SESSION_LIFE_MS),

@@ -9,6 +9,8 @@ import { lang, session, tz, user } from './account-schema.ts'
 import { ADMIN, ANYBODY, AUDIT, SESSION, time, userParams } from './contract-parts.ts'
 
 export * from './invitations-contract.ts'
+export * from './oidc-contract.ts'
+export * from './passkeys-contract.ts'
 export * from './recovery-contract.ts'
 export * from './second-factor-contract.ts'
 export * from './sessions-contract.ts'
@@ -34,7 +36,7 @@ export const auditEntry = z
     actor: z.strictObject({
       user_id: z.string().nullable(),
       name: z.string(),
-      via: z.enum(['session', 'token', 'legacy', 'command', 'operator', 'link']),
+      via: z.enum(['session', 'token', 'legacy', 'command', 'operator', 'link', 'oidc', 'passkey']),
       token_id: z.string().nullable(),
       ip: z.string().nullable(),
     }),

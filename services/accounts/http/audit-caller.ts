@@ -8,8 +8,11 @@ import { type AuditDoc, recordAudit } from '../store/audit-log.ts'
 /** The caller of an operation. */
 export interface Caller {
   account: Account
-  /** `legacy` is the configured API_TOKEN, which acts for the first admin; `link` a link in a mail. */
-  via: 'session' | 'token' | 'legacy' | 'link'
+  /**
+   * `legacy` is the configured API_TOKEN, which acts for the first admin; `link` a link in a mail; `oidc` and `passkey`
+   * a login with one.
+   */
+  via: 'session' | 'token' | 'legacy' | 'link' | 'oidc' | 'passkey'
   /** The id of the session, with `via: 'session'`. */
   sessionId?: string
   /** The presented token, with `via: 'token'`. */

@@ -5,11 +5,22 @@ import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Authorise, WebContext } from '../../platform/http/web-app.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
+import type { OidcPolicy } from '../oidc-login.ts'
+import type { OidcProvider } from '../oidc-provider.ts'
 import type { RecoveryRate } from '../recovery-limiter.ts'
+import type { RelyingParty } from '../rules/relying-party.ts'
 import type { session } from './account-schema.ts'
 import type { Audit, Caller } from './audit-caller.ts'
 import type { AccountsAccess } from './contract-parts.ts'
 import type { SessionCookie } from './session-cookie.ts'
+
+/** Logins with people of a provider. */
+export interface OidcLogins {
+  provider: OidcProvider
+  policy: OidcPolicy
+  /** On the button. */
+  name: string
+}
 
 /** Shared by all files of this folder. */
 export interface AccountsHttpDeps {
@@ -25,6 +36,12 @@ export interface AccountsHttpDeps {
   /** Limits the requests for a new password. */
   recoveryRate: RecoveryRate
   cookie: SessionCookie
+  /** PASSWORD_LOGIN. */
+  passwordLogin: boolean
+  /** The login provider, where there is one. */
+  oidc: OidcLogins | undefined
+  /** Of passkeys; undefined where browsers allow none. */
+  relyingParty: RelyingParty | undefined
   authorise: Authorise<AccountsAccess, Caller>
   audit: Audit
   /** DELIVERY_MODE, part of the session response. */

@@ -6,7 +6,7 @@ import { endSession } from '../login-sessions.ts'
 import { checkLogin, getUser } from '../manage-accounts.ts'
 import { confirmedFactor } from '../second-factor.ts'
 import { getSession, logInOperation, logOutOperation } from './accounts-contract.ts'
-import { createAnybody } from './anybody.ts'
+import { createAnybody, requirePasswordLogin } from './anybody.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 import { createOpenSession, createShowSession } from './open-session.ts'
 import { readCookie, writeCookie } from './session-cookie.ts'
@@ -18,6 +18,7 @@ export function mountSession(router: ReturnType<typeof createRouter>, deps: Acco
   const open = createOpenSession(deps)
 
   bind(router, createAnybody(deps), logInOperation, async ({ body }, _, context) => {
+    requirePasswordLogin(deps)
     const user = await checkLogin(deps, { ...body, ip: factsOf(context).ip })
     if (!(await confirmedFactor(deps, user._id))) return open(context, user)
     const challenge = makeChallenge(secrets, user, clock.now())

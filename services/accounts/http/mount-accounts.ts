@@ -4,8 +4,10 @@ import { mountAudit } from './audit-log.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 import { mountInvitations } from './invitations.ts'
 import { mountSession } from './login.ts'
+import { mountOidc } from './oidc.ts'
 import { mountMe } from './own-account.ts'
 import { mountOwnSessions } from './own-sessions.ts'
+import { mountPasskeys } from './passkeys.ts'
 import { mountRecovery } from './recovery.ts'
 import { mountSecondFactor } from './second-factor.ts'
 import { mountUsers } from './users.ts'
@@ -16,6 +18,8 @@ export function mountAccounts(router: ReturnType<typeof createRouter>, deps: Acc
   mountMe(router, deps)
   mountOwnSessions(router, deps)
   mountSecondFactor(router, deps)
+  mountOidc(router, deps)
+  mountPasskeys(router, deps)
   mountRecovery(router, deps)
   mountInvitations(router, deps)
   mountUsers(router, deps)

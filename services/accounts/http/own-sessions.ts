@@ -17,7 +17,7 @@ export function mountOwnSessions(router: ReturnType<typeof createRouter>, deps: 
 
   bind(router, authorise, listMySessions, async (_, { account, sessionId }) => {
     const open = await openSessionsOf(mongo.db, await getUser(deps, account.id), clock.now())
-    return toPage(open, MAX_SESSIONS, ({ id, ip, client, created_at, usedAt, endsAt }) => ({
+    return toPage(open, MAX_SESSIONS, ({ id, ip, client, method, created_at, usedAt, endsAt }) => ({
       object: 'open_session' as const,
       id,
       current: id === sessionId,
@@ -26,6 +26,7 @@ export function mountOwnSessions(router: ReturnType<typeof createRouter>, deps: 
       ends_at: endsAt.toISOString(),
       ip,
       client: client ?? null,
+      method,
     }))
   })
 

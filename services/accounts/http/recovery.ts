@@ -6,7 +6,7 @@ import { completePasswordReset, requestPasswordReset } from '../recover-password
 import { foldUsername } from '../rules/username.ts'
 import type { UserDoc } from '../store/users.ts'
 import { showUser } from './account-view.ts'
-import { createAnybody } from './anybody.ts'
+import { createAnybody, requirePasswordLogin } from './anybody.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 import {
   completePasswordResetOperation,
@@ -26,6 +26,7 @@ export function mountRecovery(router: ReturnType<typeof createRouter>, deps: Acc
     })
 
   bind(router, anybody, requestPasswordResetOperation, async ({ body }, _, context) => {
+    requirePasswordLogin(deps)
     const typed = foldUsername(body.username)
     await recoveryRate(factsOf(context).ip, typed)
     await requestPasswordReset(deps, typed)

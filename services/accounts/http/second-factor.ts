@@ -34,9 +34,9 @@ export function mountSecondFactor(router: ReturnType<typeof createRouter>, deps:
     })
 
   bind(router, createAnybody(deps), completeLogIn, async ({ body }, _, context) => {
-    const user = await openChallenge(deps, body.challenge)
+    const { user, method } = await openChallenge(deps, body.challenge)
     await checkCode(deps, user, { code: body.code, ip: factsOf(context).ip })
-    return open(context, user)
+    return open(context, user, method)
   })
 
   bind(router, authorise, getMySecondFactor, async (_, { account }) => {

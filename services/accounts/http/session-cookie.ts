@@ -14,13 +14,27 @@ export function sessionCookie(appBaseUrl: string): SessionCookie {
     : { name: 'pw_session', secure: false }
 }
 
+/** The cookie of a login at the provider that has begun; of the same kind. */
+export function oidcCookie({ secure }: SessionCookie): SessionCookie {
+  return { name: secure ? '__Host-pw_oidc' : 'pw_oidc', secure }
+}
+
 /** The session token of a request. */
 export function readCookie(context: WebContext, cookie: SessionCookie): string | undefined {
   return context.cookies.get(cookie.name)
 }
 
-/** Sets the cookie, or removes it when there is no token. It lives as long as the browser; the server decides the end. */
-export function writeCookie(context: WebContext, cookie: SessionCookie, token: string | undefined): void {
+/**
+ * Sets the cookie, or removes it when there is no token. Without `seconds` it lives as long as the browser; the server
+ * decides the end.
+ */
+export function writeCookie(
+  context: WebContext,
+  cookie: SessionCookie,
+  token: string | undefined,
+  seconds?: number,
+): void {
+  const age = token === undefined ? 0 : seconds
   const flags = `Path=/; HttpOnly; SameSite=Lax${cookie.secure ? '; Secure' : ''}`
-  context.append('Set-Cookie', `${cookie.name}=${token ?? ''}; ${flags}${token === undefined ? '; Max-Age=0' : ''}`)
+  context.append('Set-Cookie', `${cookie.name}=${token ?? ''}; ${flags}${age === undefined ? '' : `; Max-Age=${age}`}`)
 }

@@ -15,6 +15,7 @@ export const openSessionItem = z
     ends_at: time.describe('At the latest; without use it ends after 24 hours.'),
     ip: z.string().describe('The address of the login.'),
     client: z.string().nullable().describe('Browser and system, or the program of the login.'),
+    method: z.enum(['password', 'oidc', 'passkey']).describe('How the user logged in.'),
   })
   .meta({ id: 'OpenSession' })
 

@@ -15,10 +15,10 @@ export const auditLog = defineModel('audit', {
   /** Who did it. */
   actor: field.required(
     field.part({
-      /** Absent for the command line and the operator. `link`: who opened a link in a mail. */
+      /** Absent for the command line and the operator. `link`: who opened a link in a mail. `oidc`, `passkey`: who logged in with one. */
       user_id: field.optional(String),
       name: field.text,
-      via: field.oneOf('session', 'token', 'legacy', 'command', 'operator', 'link'),
+      via: field.oneOf('session', 'token', 'legacy', 'command', 'operator', 'link', 'oidc', 'passkey'),
       token_id: field.optional(String),
       ip: field.optional(String),
     }),

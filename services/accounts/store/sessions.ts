@@ -11,6 +11,8 @@ export const sessions = defineModel('sessions', {
   ip: field.text,
   /** The program that logged in, see `clientName`; absent when it is not known, and in sessions of older releases. */
   client: field.optional(String),
+  /** How the user logged in; absent for a password, and in sessions of older releases. */
+  method: field.optionalOneOf('oidc', 'passkey'),
   created_at: field.date,
   expires_at: field.date,
 })
@@ -18,6 +20,8 @@ sessions.schema.index({ expires_at: 1 }, { expireAfterSeconds: 0 })
 sessions.schema.index({ user_id: 1 })
 
 export type SessionDoc = DocumentOf<typeof sessions>
+/** How a user logged in. */
+export type LoginMethod = 'password' | NonNullable<SessionDoc['method']>
 
 /** Stores a session. An account keeps its newest `most` sessions: the others end. */
 export async function insertSession(db: Db, session: SessionDoc, most: number): Promise<void> {

@@ -4,9 +4,11 @@ import type Koa from 'koa'
 import { createAudit } from '../../accounts/http/audit-caller.ts'
 import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
 import { mountAccounts } from '../../accounts/http/mount-accounts.ts'
+import { oidcLogins } from '../../accounts/http/oidc-logins.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import { createLoginLimiter, knownNetworks, loginLimits } from '../../accounts/login-limiter.ts'
 import { createRecoveryRate } from '../../accounts/recovery-limiter.ts'
+import { relyingPartyOf } from '../../accounts/rules/relying-party.ts'
 import { CODE_LIMITS } from '../../accounts/second-factor.ts'
 import { auditLog } from '../../accounts/store/audit-log.ts'
 import { accountMailCollections } from '../../accounts/store/collections.ts'
@@ -103,6 +105,9 @@ export function mountMailApi(
     loginRate: loginRate(mongo.db, config),
     recoveryRate: createRecoveryRate(mongo.db),
     cookie: sessionCookie(config.APP_BASE_URL),
+    passwordLogin: config.PASSWORD_LOGIN,
+    oidc: oidcLogins(foundation),
+    relyingParty: relyingPartyOf(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
     subscriptionRole,
     recipientsToday: accountIds => recipientsToday(mongo.db, accountIds, clock.now()),

@@ -63,6 +63,7 @@ function SessionTable({ sessions }: { sessions: readonly Session[] }) {
         </Group>
       ),
     },
+    { label: t('ways.method'), cell: session => t(`ways.methods.${session.method}`) },
     { label: t('account.address'), cell: session => <span className="pw-mono">{session.ip}</span> },
     { label: t('security.signedIn'), cell: session => <Time at={session.created_at} /> },
     { label: t('security.lastUsed'), cell: session => <Time at={session.last_used_at} /> },

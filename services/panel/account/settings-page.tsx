@@ -13,6 +13,7 @@ import { useFields } from '../ui/forms/use-fields.ts'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { browserTimeZone } from '../ui/values/time-zone.ts'
 import { EmailForm } from './email-form.tsx'
+import { PasskeysCard } from './passkeys.tsx'
 import { SecondFactor } from './second-factor.tsx'
 import { Sessions } from './sessions.tsx'
 
@@ -36,6 +37,7 @@ export function SettingsPage() {
       <Card title={t('security.factor')}>
         <SecondFactor />
       </Card>
+      <PasskeysCard />
       <Card title={t('security.sessions')}>
         <Sessions />
       </Card>

@@ -42,6 +42,11 @@ const openPages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/oidc-callback',
+    component: lazyRouteComponent(() => import('../session/oidc-callback-page.tsx'), 'OidcCallbackPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/reset-password',
     component: lazyRouteComponent(() => import('../session/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { sessionQuery, useAccount } from './session.ts'
-import { SignInForm } from './sign-in-form.tsx'
+import { SignInWays } from './sign-in-ways.tsx'
 
 /** Cannot be dismissed: without a session the form below cannot be submitted. */
 export function SignInAgain() {
@@ -26,7 +26,8 @@ export function SignInAgain() {
         <div role="status">
           <Note tone="info">{t('account.sessionEndedHere')}</Note>
         </div>
-        <SignInForm
+        <SignInWays
+          to={window.location.pathname + window.location.search}
           username={account.username}
           done={session => {
             // Another user must not see the form of the previous one, so the page is reloaded.

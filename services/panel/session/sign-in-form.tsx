@@ -10,7 +10,7 @@ import { PasswordInput } from '../ui/forms/password-input.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 
 /** The code of the second factor; `again` goes back to name and password. */
-function CodeForm(props: {
+export function CodeForm(props: {
   challenge: string
   done: (session: Output<'logInOperation'>) => unknown
   again: () => void

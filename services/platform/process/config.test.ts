@@ -58,6 +58,48 @@ test.each(['localhost', 'bounces_.example.com', 'a@bounces.example.com', `${'a.'
     ]),
 )
 
+describe('a login provider', () => {
+  const OIDC = { OIDC_ISSUER: 'https://id.example.com/', OIDC_CLIENT_ID: 'postwright' }
+
+  test.each([
+    'https://id.example.com/',
+    'https://id.example.com/realms/main',
+    'http://localhost:8080/realms/main',
+    'http://127.0.0.1:8080',
+    'http://[::1]:8080/',
+  ])('at %s keeps its name as it is', issuer => expect(read({ ...OIDC, OIDC_ISSUER: issuer }).OIDC_ISSUER).toBe(issuer))
+
+  test('takes its other settings', () =>
+    expect(
+      read({
+        ...OIDC,
+        PASSWORD_LOGIN: 'false',
+        OIDC_SCOPES: 'openid groups',
+        OIDC_ROLE_CLAIM: 'groups',
+        OIDC_ADMIN_VALUES: 'mail-admins, root',
+      }),
+    ).toMatchObject({
+      PASSWORD_LOGIN: false,
+      OIDC_SCOPES: ['openid', 'groups'],
+      OIDC_ADMIN_VALUES: ['mail-admins', 'root'],
+      OIDC_CREATE_ACCOUNTS: false,
+    }))
+
+  const ISSUER = 'must be an https address; http only for a host of this machine'
+  test.each<[Record<string, string>, string[]]>([
+    [{ OIDC_ISSUER: 'http://id.example.com' }, [`OIDC_ISSUER: ${ISSUER}`]],
+    [{ OIDC_ISSUER: 'http://10.0.0.1' }, [`OIDC_ISSUER: ${ISSUER}`]],
+    [{ OIDC_CLIENT_ID: '' }, ['OIDC_CLIENT_ID: is required with OIDC_ISSUER']],
+    [
+      { OIDC_CLIENT_SECRET: 'a', OIDC_CLIENT_SECRET_FILE: '/b' },
+      ['OIDC_CLIENT_SECRET: excludes OIDC_CLIENT_SECRET_FILE; set one of them'],
+    ],
+    [{ OIDC_ROLE_CLAIM: 'groups' }, ['OIDC_ADMIN_VALUES: is required with OIDC_ROLE_CLAIM']],
+    [{ OIDC_ADMIN_VALUES: 'root' }, ['OIDC_ROLE_CLAIM: is required with OIDC_ADMIN_VALUES']],
+    [{ OIDC_ISSUER: '', PASSWORD_LOGIN: 'false' }, ['OIDC_ISSUER: is required with PASSWORD_LOGIN=false']],
+  ])('with %j is refused', (change, errors) => expect(configErrorsOf({ ...OIDC, ...change })).toEqual(errors))
+})
+
 test.each([
   ['192.0.2.7,2001:db8::7', ['192.0.2.7', '2001:db8::7']],
   ['2001:DB8::7', ['2001:db8::7']],

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { canonicalAddress, isAddress, isNetwork, PRIVATE } from '../network/ip-networks.ts'
+import { isLoopback } from '../network/public-address.ts'
 import { reason, reasonOfIssue } from '../sentences/issue-reason.ts'
 import { inEnglish, type Sentence, sentence } from '../sentences/sentence.ts'
 
@@ -34,6 +35,9 @@ const proxies = list
   .transform(entries => entries.map(entry => (entry.toLowerCase() === PRIVATE ? PRIVATE : entry)))
   .refine(values => values.every(value => value === PRIVATE || isNetwork(value)), reason('field.networks_or_private'))
 const secret = text.refine(value => Buffer.byteLength(value) >= 32, reason('field.secret'))
+
+/** Kept as it is given: the issuer that tokens name must be the same, a slash at its end included. */
+const issuer = z.url({ protocol: /^https?$/ }).refine(isProtectedUrl, reason('field.issuer'))
 
 /** A name with at least two labels; MX and CNAME records cannot name a single one. */
 const domainName = text.regex(
@@ -133,6 +137,32 @@ const shape = {
   ),
   ADMIN_USERNAME: optional(text).describe('First admin; creates the account when it is missing.'),
   ADMIN_PASSWORD: optional(text).describe('Password of the first admin, used only to create it.'),
+  PASSWORD_LOGIN: withDefault(flag, 'true').describe(
+    'People log in to the panel with a password. `false` needs OIDC_ISSUER; links for a new password are then refused as well. The Subscription Administration API keeps its login with a password.',
+  ),
+  OIDC_ISSUER: optional(issuer).describe(
+    'Issuer of an OpenID Connect provider that people log in to the panel with, exactly as the provider names it; plain http only for a provider on this machine. The address to register there is APP_BASE_URL/oidc-callback.',
+  ),
+  OIDC_CLIENT_ID: optional(text).describe('Client id of this installation at the provider.'),
+  OIDC_CLIENT_SECRET: optional(text).describe(
+    'Client secret at the provider. Without it, and without OIDC_CLIENT_SECRET_FILE, this is a public client, which PKCE alone protects.',
+  ),
+  OIDC_CLIENT_SECRET_FILE: optional(text).describe(
+    'Path of a file with the client secret, in place of OIDC_CLIENT_SECRET; read again every hour.',
+  ),
+  OIDC_SCOPES: withDefault(list, 'openid,profile,email').describe(
+    'Scopes that are requested from the provider, comma separated; `openid` always is.',
+  ),
+  OIDC_NAME: optional(text.max(64)).describe(
+    'Name of the provider on the button of the login page; default the host of OIDC_ISSUER.',
+  ),
+  OIDC_ROLE_CLAIM: optional(text).describe(
+    'Claim with the roles or groups of a person, as in `groups` or `realm_access.roles`; read at every login: who has none of OIDC_ADMIN_VALUES is no admin any more. Unset: roles are those of Postwright.',
+  ),
+  OIDC_ADMIN_VALUES: withDefault(list, '').describe('Values of OIDC_ROLE_CLAIM that make an admin, comma separated.'),
+  OIDC_CREATE_ACCOUNTS: withDefault(flag, 'false').describe(
+    'People of the provider who have no account get one at their first login. Otherwise only accounts with a confirmed address that the provider has verified as well are linked.',
+  ),
   SMTP_USERNAME: optional(text).describe('First SMTP login, of the first admin; created when missing.'),
   SMTP_PASSWORD: optional(text).describe('Password of the first SMTP login, used only to create it.'),
   MONGODB_URI: optional(text).describe(
@@ -263,6 +293,13 @@ const schema = z.object(shape).superRefine((config, context) => {
   if (config.DELIVERY_MODE === 'relay') requireWith('RELAY_URL', 'DELIVERY_MODE=relay')
   if (config.SUBMISSION_TLS_CERT) requireWith('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT')
   if (config.SUBMISSION_TLS_KEY) requireWith('SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY')
+  if (!config.PASSWORD_LOGIN) requireWith('OIDC_ISSUER', 'PASSWORD_LOGIN=false')
+  if (config.OIDC_ISSUER) requireWith('OIDC_CLIENT_ID', 'OIDC_ISSUER')
+  if (config.OIDC_ADMIN_VALUES.length > 0) requireWith('OIDC_ROLE_CLAIM', 'OIDC_ADMIN_VALUES')
+  if (config.OIDC_ROLE_CLAIM && config.OIDC_ADMIN_VALUES.length === 0)
+    error('OIDC_ADMIN_VALUES', reason('field.required_with'), { setting: 'OIDC_ROLE_CLAIM' })
+  if (config.OIDC_CLIENT_SECRET && config.OIDC_CLIENT_SECRET_FILE)
+    error('OIDC_CLIENT_SECRET', reason('field.excluded_by'), { setting: 'OIDC_CLIENT_SECRET_FILE' })
   for (const [name, value] of Object.entries(TEMPLATE_VALUES)) {
     if ((config as Record<string, unknown>)[name] === value) error(name, reason('field.template_value'))
   }
@@ -341,6 +378,13 @@ function defaultOf(setting: z.ZodType): string | undefined {
 
 function formatListen({ host, port: number, mode }: ListenAddress): string {
   return `${host ? `${host}:` : ''}${number}:${mode}`
+}
+
+/** True for https, and for http that does not leave this machine. */
+function isProtectedUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname } = new URL(value)
+  return protocol === 'https:' || hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))
 }
 
 function isTimeZone(value: string): boolean {

@@ -16,6 +16,8 @@ export type Purpose =
   | 'report-address'
   | 'account-link'
   | 'totp'
+  | 'oidc'
+  | 'passkey'
 
 /** Seals and opens values, and computes message authentication codes. */
 export interface Secrets {

@@ -141,7 +141,7 @@ def before_call(context, case, kwargs):
                 body[name] = soon(60 + next(keys))
         if operation["operationId"] == "logIn":
             body.update(username=os.environ["SCHEMATHESIS_USERNAME"], password=PASSWORD)
-        if operation["operationId"] in ("changeMyPassword", "changeMyEmail", "startMySecondFactor"):
+        if operation["operationId"] in ("changeMyPassword", "changeMyEmail", "startMySecondFactor", "startMyPasskey"):
             body["current_password"] = PASSWORD
         if operation["operationId"] in CORRECTIONS:
             CORRECTIONS[operation["operationId"]](body)

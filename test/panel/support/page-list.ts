@@ -20,6 +20,7 @@ export const PAGES = [
   '/forgot-password',
   '/reset-password',
   '/confirm-email',
+  '/oidc-callback',
   '/subscriptions',
   '/subscriptions/apps',
   '/subscriptions/users',

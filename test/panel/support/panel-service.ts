@@ -26,12 +26,12 @@ export interface PanelService {
 const SECRET = 'a-secret-for-tests-of-at-least-32-bytes'
 const ADMIN = { username: 'admin', password: 'correct horse battery staple' }
 
-/** Starts the service in capture mode, with the sandbox domain of the first admin and a delivery worker. */
+/** Starts the service in capture mode (at APP_BASE_URL, with its APP_PORT, if it is given), with the sandbox domain of the first admin and a delivery worker. */
 export async function startPanelService(env: Record<string, string> = {}): Promise<PanelService> {
   await builtPanel()
   const mongo = await freshDatabase()
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  const url = env.APP_BASE_URL ?? `http://127.0.0.1:${port}`
   const config = readConfig({
     APP_PORT: String(port),
     APP_BASE_URL: url,

@@ -47,6 +47,8 @@ export const DEAD_SERVER = {
 
 const created = 'creates for the caller and has no field user_id (see the tests of the resource)'
 const byMail = 'is for callers without a session; a token in a mail selects the account (see recovery.test.ts)'
+const byProvider = 'the login provider selects the account (see oidc-login.test.ts)'
+const byPasskey = 'acts on passkeys of the account only; a foreign one is 404 (see passkeys.test.ts)'
 const self = 'reads and writes only the account of the session (see the tests of accounts)'
 
 const queue = 'acts on mail of the caller; foreign holds, domains and messages are 404 (see the tests of queue control)'
@@ -56,6 +58,11 @@ const limits = 'acts on the caller; a foreign login or domain is 404 (see the te
 export const PUBLIC: ReadonlySet<string> = new Set([
   'POST /api/v1/session',
   'POST /api/v1/session/second-factor',
+  'GET /api/v1/session/methods',
+  'POST /api/v1/session/oidc',
+  'POST /api/v1/session/oidc/complete',
+  'POST /api/v1/session/passkey/options',
+  'POST /api/v1/session/passkey',
   'POST /api/v1/session/password-reset',
   'POST /api/v1/session/password-reset/complete',
   'POST /api/v1/session/email-confirmation',
@@ -81,6 +88,16 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'POST /api/v1/admin/invitations/{id}/resend': { kind: 'admin', body: {} },
   'DELETE /api/v1/admin/invitations/{id}': { kind: 'admin' },
   'POST /api/v1/session/second-factor': { kind: 'own', reason: 'a sealed challenge selects the account' },
+  'GET /api/v1/session/methods': { kind: 'own', reason: 'is about the installation' },
+  'POST /api/v1/session/oidc': { kind: 'own', reason: byProvider },
+  'POST /api/v1/session/oidc/complete': { kind: 'own', reason: byProvider },
+  'POST /api/v1/session/passkey/options': { kind: 'own', reason: byPasskey },
+  'POST /api/v1/session/passkey': { kind: 'own', reason: byPasskey },
+  'GET /api/v1/me/passkeys': { kind: 'own', reason: byPasskey },
+  'POST /api/v1/me/passkeys/options': { kind: 'own', reason: byPasskey },
+  'POST /api/v1/me/passkeys': { kind: 'own', reason: byPasskey },
+  'PATCH /api/v1/me/passkeys/{id}': { kind: 'own', reason: byPasskey },
+  'DELETE /api/v1/me/passkeys/{id}': { kind: 'own', reason: byPasskey },
   'GET /api/v1/me/second-factor': { kind: 'own', reason: self },
   'POST /api/v1/me/second-factor': { kind: 'own', reason: self },
   'POST /api/v1/me/second-factor/confirm': { kind: 'own', reason: self },

@@ -16,6 +16,7 @@ import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 import suppressions from './suppressions.json' with { type: 'json' }
 import templates from './templates.json' with { type: 'json' }
+import ways from './ways.json' with { type: 'json' }
 import webhooks from './webhooks.json' with { type: 'json' }
 
 export const catalogue = {
@@ -36,6 +37,7 @@ export const catalogue = {
   subs,
   suppressions,
   templates,
+  ways,
   webhooks,
 }
 

@@ -17,6 +17,7 @@ import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 import suppressions from './suppressions.json' with { type: 'json' }
 import templates from './templates.json' with { type: 'json' }
+import ways from './ways.json' with { type: 'json' }
 import webhooks from './webhooks.json' with { type: 'json' }
 
 export { chinese as sentences } from '../../../platform/sentences/zh-cn/index.ts'
@@ -39,5 +40,6 @@ export const catalogue: Catalogue = {
   subs,
   suppressions,
   templates,
+  ways,
   webhooks,
 }

@@ -109,6 +109,8 @@ export const fields = {
   'field.private_address': 'is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
   // Settings
   'field.required_with': 'is required with {setting}',
+  'field.excluded_by': 'excludes {setting}; set one of them',
+  'field.issuer': 'must be an https address; http only for a host of this machine',
   'field.addresses': 'must be IPv4 or IPv6 addresses, separated by commas',
   'field.networks': 'must be networks like 10.0.0.0/8, separated by commas',
   'field.networks_or_private': 'must be networks like 10.0.0.0/8, separated by commas, or the word private',

@@ -18,6 +18,7 @@ import { resources } from './resources.ts'
 import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
 export const english = {
@@ -40,6 +41,7 @@ export const english = {
   ...streams,
   ...templates,
   ...texts,
+  ...waysIn,
   ...webhooks,
 } as const
 

@@ -108,6 +108,8 @@ export const fields: Readonly<Record<keyof typeof english, string>> = {
   'field.private_address': '不是公网地址；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行',
   // Settings
   'field.required_with': '设置 {setting} 时必须设置',
+  'field.excluded_by': '与 {setting} 互斥，只能设置其中一个',
+  'field.issuer': '必须是 https 地址；只有本机地址可以使用 http',
   'field.addresses': '必须是以逗号分隔的 IPv4 或 IPv6 地址',
   'field.networks': '必须是以逗号分隔的网络，形如 10.0.0.0/8',
   'field.networks_or_private': '必须是以逗号分隔的网络，形如 10.0.0.0/8，或单词 private',

@@ -19,6 +19,7 @@ import { resources } from './resources.ts'
 import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
 /** Simplified Chinese. */
@@ -43,6 +44,7 @@ export const chinese: Catalogue = {
     ...streams,
     ...templates,
     ...texts,
+    ...waysIn,
     ...webhooks,
   },
   separator: '、',
