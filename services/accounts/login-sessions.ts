@@ -34,12 +34,16 @@ export interface SessionStore {
 /** A session that is open. */
 export interface OpenSession {
   id: string
+  /** The user who is logged in. */
   account: Account
+  /** The account that was chosen to work in; absent: the user's own. Not checked, see `workingAccountOf`. */
+  accountId?: string
 }
 
 /**
  * Opens a session of the user whose password was checked; returns the token for the cookie, 256 random bits that are
- * not stored. `client`: the program that logs in, for the list of sessions.
+ * not stored. `client`: the program that logs in, for the list of sessions. `accountId`: the account to work in, if not the
+ * user's own.
  */
 export async function openSession(
   { db, secrets }: SessionStore,
@@ -47,6 +51,7 @@ export async function openSession(
   ip: string,
   now: Date,
   client?: string,
+  accountId?: string,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)
@@ -56,6 +61,7 @@ export async function openSession(
     password: passwordMark(user.password_hash),
     ip,
     ...(client === undefined ? {} : { client }),
+    ...(accountId === undefined ? {} : { account_id: accountId }),
     created_at: now,
     expires_at: expires,
   }
@@ -77,7 +83,8 @@ export async function readSession(store: SessionStore, token: string, now: Date)
   if (!counts(session, user)) return undefined
   const end = Math.min(now.getTime() + SESSION_IDLE_MS, session.created_at.getTime() + SESSION_LIFE_MS)
   if (end - session.expires_at.getTime() >= EXTEND_STEP_MS) await extendSession(db, session._id, new Date(end))
-  return { id: session._id, account: toAccount(user) }
+  const { _id: id, account_id: accountId } = session
+  return { id, account: toAccount(user), ...(accountId === undefined ? {} : { accountId }) }
 }
 
 /** An open session as its user sees it. */

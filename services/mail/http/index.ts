@@ -6,6 +6,7 @@ import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
 import { mountAccounts } from '../../accounts/http/mount-accounts.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import { createLoginLimiter, knownNetworks, loginLimits } from '../../accounts/login-limiter.ts'
+import { createInvitationRate } from '../../accounts/members/invitation-rate.ts'
 import { createRecoveryRate } from '../../accounts/recovery-limiter.ts'
 import { CODE_LIMITS } from '../../accounts/second-factor.ts'
 import { auditLog } from '../../accounts/store/audit-log.ts'
@@ -18,8 +19,8 @@ import { mountOperator } from '../administration/http/administration.ts'
 import { CERTIFICATES } from '../administration/store/certificates.ts'
 import { mountCredentials } from '../credentials/http/smtp-credentials.ts'
 import { mountTokens } from '../credentials/http/tokens.ts'
-import { credentials } from '../credentials/store/smtp-credentials.ts'
-import { tokens } from '../credentials/store/tokens.ts'
+import { countCredentialsMadeBy, credentials } from '../credentials/store/smtp-credentials.ts'
+import { countTokensMadeBy, tokens } from '../credentials/store/tokens.ts'
 import { mountQueueControl } from '../delivery/control/http/queue.ts'
 import { holds } from '../delivery/control/store/holds.ts'
 import { queueActions } from '../delivery/control/store/queue-actions.ts'
@@ -103,6 +104,11 @@ export function mountMailApi(
     cookie: sessionCookie(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
     subscriptionRole,
+    invitationRate: createInvitationRate(mongo.db),
+    credentialsMadeBy: async (accountId, userId) => ({
+      tokens: await countTokensMadeBy(mongo.db, accountId, userId),
+      smtp_credentials: await countCredentialsMadeBy(mongo.db, accountId, userId),
+    }),
     recipientsToday: accountIds => recipientsToday(mongo.db, accountIds, clock.now()),
     businessTimeZone: config.BUSINESS_TZ,
   })
