@@ -11,6 +11,25 @@ export function onSessionExpired(handle: () => void): void {
   notifyExpired = handle
 }
 
+let notifyLost: (error: ApiProblem) => void = () => undefined
+let lostAt = Number.NEGATIVE_INFINITY
+
+/** Registers the handler for an account that the user has left or that another tab has changed. */
+export function onAccountLost(handle: (error: ApiProblem) => void): void {
+  notifyLost = handle
+}
+
+const LOST: ReadonlySet<string> = new Set(['not_a_member', 'account_switched', 'account_suspended'])
+/** A page reads several lists at once, which fail together. */
+const LOST_PAUSE_MS = 2_000
+
+function checkAccount(error: Error): void {
+  if (!(error instanceof ApiProblem) || !LOST.has(error.code)) return
+  if (performance.now() - lostAt < LOST_PAUSE_MS) return
+  lostAt = performance.now()
+  notifyLost(error)
+}
+
 function checkSession(error: Error): void {
   if (error instanceof ApiProblem && error.status === 401 && error.code !== 'invalid_login') notifyExpired()
 }
@@ -18,6 +37,7 @@ function checkSession(error: Error): void {
 /** A 401 response to the first session request means "not signed in", not "session expired". */
 function checkSessionOnRead(error: Error, query: { queryKey: readonly unknown[]; state: { data: unknown } }): void {
   if (query.queryKey[0] !== 'getSession' || query.state.data !== undefined) checkSession(error)
+  checkAccount(error)
 }
 
 export const queries = new QueryClient({

@@ -5,8 +5,6 @@ export const members: Readonly<Record<keyof typeof english, string>> = {
   'mail.member_invitation_subject': '邀请您加入账号 {account}',
   'mail.member_invitation_text':
     '您好：\n\n{name} 邀请您加入 Postwright 账号 {account}。请在 7 天内打开以下页面，用已有用户或新用户加入：\n\n{link}\n\n该链接只能使用一次。如果您不认识发件人，请忽略此邮件。\n',
-  'problem.not_a_member': '您不是（或不再是）该账号的成员',
-  'problem.account_switched': '会话已切换到其他账号，请重新加载页面',
   'detail.account_of_suspended': '账号 {name} 已停用。',
   'detail.role_needed': '此操作需要账号中的 {role} 或更高角色；您的角色是 {own}。',
   'detail.role_not_assignable': '您的角色不能授予、更改或撤销角色 {role}。',
