@@ -1,5 +1,6 @@
 /** Several users in one account: invited, joining, working with a role, switching, removed. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { problemTitles } from '../../services/platform/sentences/en/problem-titles.ts'
 import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { linkInMail } from './support/account-mail.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
@@ -18,7 +19,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-const { account: labels, members, security, access, domains, ui, problems } = catalogues.en
+const { account: labels, members, security, access, domains, ui } = catalogues.en
 const fill = (text: string, values: Record<string, string>) =>
   Object.entries(values).reduce((filled, [name, value]) => filled.replaceAll(`{{${name}}}`, value), text)
 
@@ -80,7 +81,7 @@ test('a user is invited, joins, sees the account with a role, and is out once re
   await boss.page.getByRole('dialog').getByRole('button', { name: members.remove }).click()
   await boss.page.getByText(members.removed).waitFor()
   await page.getByRole('link', { name: catalogues.en.nav.domains, exact: true }).click()
-  await page.getByText(problems.not_a_member).first().waitFor()
+  await page.getByText(problemTitles['problem.not_a_member']).first().waitFor()
   await page.getByText(domains.none).waitFor()
   expect(guest.complaints.filter(text => !/40[13]/.test(text))).toEqual([])
   await guest.leave()
