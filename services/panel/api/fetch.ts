@@ -11,6 +11,11 @@ export function setShownAccount(id: string): void {
   shownAccount = id
 }
 
+/** The account that the panel shows; undefined before it shows one. */
+export function shownAccountId(): string | undefined {
+  return shownAccount
+}
+
 export interface RequestParts {
   method: string
   query?: Readonly<Record<string, unknown>> | undefined

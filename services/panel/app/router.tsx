@@ -21,11 +21,11 @@ import { SignInPage } from '../session/sign-in-page.tsx'
 import { adoptSession } from '../session/working-account.ts'
 import { isFormOpen, setSessionExpired } from '../state/session-expiry.ts'
 import { changesSearch, subscriptionsSearch } from '../subscriptions/shared/subscriptions-search.ts'
-import { notifyError } from '../ui/feedback/notifications.ts'
+import { notifyError, notifyFailure } from '../ui/feedback/notifications.ts'
 import { daysRangeSearch } from '../ui/layout/days-range.tsx'
 import { stringParams } from '../ui/layout/search-params.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
-import { onAccountLost, onSessionExpired, queries } from './query-cache.ts'
+import { onAccountLost, onSessionExpired, onSessionMoved, queries } from './query-cache.ts'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
@@ -325,6 +325,11 @@ onSessionExpired(() => {
 onAccountLost(error => {
   notifyError(error, i18next.t.bind(i18next))
   void call('getSession', {}).then(session => adoptSession(queries, session))
+})
+
+onSessionMoved(session => {
+  notifyFailure(i18next.t('members.moved', { name: session.account.name }))
+  adoptSession(queries, session)
 })
 
 declare module '@tanstack/react-router' {

@@ -95,10 +95,10 @@ describe('an invitation', () => {
     const listed = await api.anonymous.with({ cookie }).get('/api/v1/domains')
     expect(listed.body.data).toMatchObject([{ id: domain._id }])
     expect((await ownerClient.get('/api/v1/member-invitations')).body.data).toEqual([])
-    expect(await actionsOf(owner._id)).toEqual([
-      ['member.joined', 'joined', 'joined'],
-      ['member_invitation.created', owner.username, email],
-    ])
+    const actions = await actionsOf(owner._id)
+    expect(actions).toHaveLength(2)
+    expect(actions).toContainEqual(['member.joined', 'joined', 'joined'])
+    expect(actions).toContainEqual(['member_invitation.created', owner.username, email])
     expect(id).toMatch(/^mbi_/)
   })
 
@@ -393,7 +393,7 @@ describe('a member who is removed', () => {
     expect((await client.call('DELETE', `/api/v1/me/accounts/${owner._id}`)).status).toBe(204)
     expect((await client.get('/api/v1/domains')).status).toBe(403)
     expect((await client.call('DELETE', `/api/v1/me/accounts/${owner._id}`)).status).toBe(404)
-    expect((await actionsOf(owner._id))[0]).toEqual(['member.left', user.username, user.username])
+    expect(await actionsOf(owner._id)).toContainEqual(['member.left', user.username, user.username])
   })
 
   test('gets no more of the stream that is open, also when the session has gone to another account', async () => {

@@ -20,7 +20,7 @@ export const problemTitles = {
   'problem.not_found': 'There is no such thing here.',
   'problem.method_not_allowed': 'The address does not know this method.',
   'problem.conflict': 'This conflicts with what exists.',
-  'problem.account_switched': 'The session works in another account now; load the page again.',
+  'problem.account_switched': 'The session works in another account now.',
   'problem.too_many_domains': 'The account has as many domains as it may have.',
   'problem.managed_by_resource': 'A Kubernetes resource manages this record; change it there.',
   'problem.password_not_copyable': 'The stored password cannot be read; set the password again to copy it.',

@@ -21,7 +21,7 @@ export const problemTitles: Readonly<Record<keyof typeof english, string>> = {
   'problem.not_found': '不存在，或属于其他账号',
   'problem.method_not_allowed': '该地址不支持此方法',
   'problem.conflict': '与现有内容冲突',
-  'problem.account_switched': '会话已切换到其他账号，请重新加载页面',
+  'problem.account_switched': '会话已切换到其他账号',
   'problem.too_many_domains': '此账户的域名数量已达上限；请移除一个域名，或联系管理员',
   'problem.managed_by_resource': '该记录由 Kubernetes 资源管理，请在资源中修改',
   'problem.password_not_copyable': '无法读取已保存的密码，请重新设置密码后再复制',
