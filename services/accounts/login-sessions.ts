@@ -35,20 +35,32 @@ export interface SessionStore {
 /** A session that is open. */
 export interface OpenSession {
   id: string
+  /** The user who is logged in. */
   account: Account
+  /** The account that was chosen to work in; absent: the user's own. Not checked, see `workingAccountOf`. */
+  accountId?: string
+}
+
+/** What is stored with a session besides its user. */
+export interface SessionChoice {
+  /** The program that logs in, for the list of sessions. */
+  client?: string | undefined
+  /** How the user logged in; by default with a password. */
+  method?: LoginMethod | undefined
+  /** The account to work in, if not the user's own. */
+  accountId?: string | undefined
 }
 
 /**
  * Opens a session of a user who has proved who they are; returns the token for the cookie, 256 random bits that are
- * not stored. `client`: the program that logs in, for the list of sessions, as is `method`.
+ * not stored.
  */
 export async function openSession(
   { db, secrets }: SessionStore,
   user: UserDoc,
   ip: string,
   now: Date,
-  client?: string,
-  method: LoginMethod = 'password',
+  { client, method = 'password', accountId }: SessionChoice = {},
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)
@@ -59,6 +71,7 @@ export async function openSession(
     ip,
     ...(client === undefined ? {} : { client }),
     ...(method === 'password' ? {} : { method }),
+    ...(accountId === undefined ? {} : { account_id: accountId }),
     created_at: now,
     expires_at: expires,
   }
@@ -80,7 +93,8 @@ export async function readSession(store: SessionStore, token: string, now: Date)
   if (!counts(session, user)) return undefined
   const end = Math.min(now.getTime() + SESSION_IDLE_MS, session.created_at.getTime() + SESSION_LIFE_MS)
   if (end - session.expires_at.getTime() >= EXTEND_STEP_MS) await extendSession(db, session._id, new Date(end))
-  return { id: session._id, account: toAccount(user) }
+  const { _id: id, account_id: accountId } = session
+  return { id, account: toAccount(user), ...(accountId === undefined ? {} : { accountId }) }
 }
 
 /** An open session as its user sees it. */

@@ -5,8 +5,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Log } from '../platform/observability/log.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { linkWith, makeLinkToken } from './link-tokens.ts'
+import { findMemberInvitation, updateMemberInvitation } from './members/store/member-invitations.ts'
 import { passwordMark } from './password-hashing.ts'
-import { accountMailText } from './rules/account-mail.ts'
+import { accountMailText, memberInvitationText } from './rules/account-mail.ts'
 import { foldUsername } from './rules/username.ts'
 import { putAccountLink } from './store/account-links.ts'
 import { type AccountMailDoc, claimAccountMail, removeAccountMail } from './store/account-mails.ts'
@@ -75,16 +76,22 @@ const SENDERS: Readonly<Record<AccountMailDoc['kind'], Sender>> = {
     if (user?.status !== 'active' || mail.email === undefined) return 0
     return sendLink(deps, mail, 'confirm_email', user, mail.email)
   },
-  password_was_reset: (deps, mail) => sendNotice(deps, mail, '/forgot-password'),
-  email_was_changed: (deps, mail) => sendNotice(deps, mail, '/settings'),
+  password_was_reset: (deps, mail) => sendNotice(deps, mail, 'password_was_reset', '/forgot-password'),
+  email_was_changed: (deps, mail) => sendNotice(deps, mail, 'email_was_changed', '/settings'),
   invitation: sendInvitation,
+  member_invitation: sendMemberInvitation,
 }
 
-async function sendNotice(deps: AccountMailDeps, mail: AccountMailDoc, page: string): Promise<number> {
+async function sendNotice(
+  deps: AccountMailDeps,
+  mail: AccountMailDoc,
+  kind: 'password_was_reset' | 'email_was_changed',
+  page: string,
+): Promise<number> {
   const user = await findUser(deps.mongo.db, mail.user_id ?? '')
   const to = mail.email ?? user?.email
   if (!user || to === undefined) return 0
-  await deliver(deps, mail, user, to, mail.kind, `${deps.baseUrl}${page}`)
+  await deliver(deps, mail, user, to, kind, `${deps.baseUrl}${page}`)
   return 1
 }
 
@@ -98,6 +105,21 @@ async function sendInvitation(deps: AccountMailDeps, mail: AccountMailDoc): Prom
   const link = linkWith(deps.baseUrl, '/accept-invitation', token)
   const key = `account:${mail._id}:${mail.attempts}`
   await deps.send({ key, to: email, ...accountMailText('invitation', lang, { name: by.name, link }) })
+  return 1
+}
+
+async function sendMemberInvitation(deps: AccountMailDeps, mail: AccountMailDoc): Promise<number> {
+  const { db } = deps.mongo
+  const invitation = await findMemberInvitation(db, mail.invitation_id ?? '')
+  const owner = invitation && (await findUser(db, invitation.account_id))
+  if (!owner) return 0 // revoked, or accepted with an earlier mail
+  const { token, hash } = makeLinkToken(deps.secrets)
+  await updateMemberInvitation(db, invitation._id, { token: hash, sent_at: deps.clock.now() })
+  const { email, lang, invited_by: by } = invitation
+  const link = linkWith(deps.baseUrl, '/join', token)
+  const key = `account:${mail._id}:${mail.attempts}`
+  const facts = { name: by.name, link, account: owner.username }
+  await deps.send({ key, to: email, ...memberInvitationText(lang, facts) })
   return 1
 }
 

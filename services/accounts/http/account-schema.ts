@@ -1,6 +1,7 @@
 /** An account in requests and responses. */
 import { z } from 'zod'
 import { reason } from '../../platform/sentences/issue-reason.ts'
+import { ACCOUNT_ROLES } from '../members/rules/member-role.ts'
 import { time } from './contract-parts.ts'
 
 /** Language of panel and mail. */
@@ -29,11 +30,23 @@ export const user = z
   })
   .meta({ id: 'User' })
 
+/** An account in which a user works: the own one, or one of another user. */
+export const workingAccount = z
+  .strictObject({
+    id: z.string().describe('The id of the user who owns it.'),
+    name: z.string(),
+    role: z.enum(ACCOUNT_ROLES),
+    suspended: z.boolean(),
+  })
+  .meta({ id: 'WorkingAccount' })
+
 /** The logged-in account, and what the panel needs to show the permitted pages. */
 export const session = z
   .strictObject({
     object: z.literal('session'),
     user,
+    account: workingAccount.describe('The account in which the session works.'),
+    accounts: z.array(workingAccount).describe('All accounts in which the user may work, the own one first.'),
     /** In capture mode nothing leaves the service. */
     delivery_mode: z.enum(['direct', 'relay', 'capture']),
     /** Rights of the account in the subscription module; null: none. */

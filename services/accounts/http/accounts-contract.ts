@@ -8,6 +8,7 @@ import { username } from '../rules/username.ts'
 import { lang, session, tz, user } from './account-schema.ts'
 import { ADMIN, ANYBODY, AUDIT, SESSION, time, userParams } from './contract-parts.ts'
 
+export * from '../members/http/members-contract.ts'
 export * from './invitations-contract.ts'
 export * from './oidc-contract.ts'
 export * from './passkeys-contract.ts'

@@ -1,8 +1,16 @@
 /** What the contracts of this folder share. */
 import { z } from 'zod'
+import type { AccountRole } from '../members/rules/member-role.ts'
 
-/** Permitted callers: an account's session, an admin's session, or a token that may read the audit log. */
-export type AccountsAccess = { kind: 'session' } | { kind: 'admin' } | { kind: 'account'; scope: 'audit:read' }
+/**
+ * Permitted callers: a user's session, in whichever account it works; a session with a role in its account; an admin's
+ * session; or a token that may read the audit log.
+ */
+export type AccountsAccess =
+  | { kind: 'session' }
+  | { kind: 'member'; role: AccountRole }
+  | { kind: 'admin' }
+  | { kind: 'account'; scope: 'audit:read' }
 
 export const ANYBODY = { kind: 'public' } as const
 export const SESSION: AccountsAccess = { kind: 'session' }

@@ -5,6 +5,7 @@ import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Authorise, WebContext } from '../../platform/http/web-app.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
+import type { InvitationRate } from '../members/invitation-rate.ts'
 import type { OidcPolicy } from '../oidc-login.ts'
 import type { OidcProvider } from '../oidc-provider.ts'
 import type { RecoveryRate } from '../recovery-limiter.ts'
@@ -35,6 +36,8 @@ export interface AccountsHttpDeps {
   loginRate: (context: WebContext) => Promise<void>
   /** Limits the requests for a new password. */
   recoveryRate: RecoveryRate
+  /** Limits the invitations to accounts. */
+  invitationRate: InvitationRate
   cookie: SessionCookie
   /** PASSWORD_LOGIN. */
   passwordLogin: boolean
@@ -50,6 +53,8 @@ export interface AccountsHttpDeps {
   businessTimeZone: string
   /** The role of an account in the subscription module, injected because accounts must not import it. */
   subscriptionRole: (accountId: string) => Promise<z.output<typeof session>['subscription_role']>
+  /** How many tokens and SMTP logins of an account a user has made; they are the mail module's. */
+  credentialsMadeBy: (accountId: string, userId: string) => Promise<{ tokens: number; smtp_credentials: number }>
   /** Number of recipients that accounts have sent to today; counted by the mail module. */
   recipientsToday: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 }

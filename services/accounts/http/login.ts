@@ -5,6 +5,7 @@ import { makeChallenge } from '../login-challenge.ts'
 import { endSession } from '../login-sessions.ts'
 import { checkLogin, getUser } from '../manage-accounts.ts'
 import { confirmedFactor } from '../second-factor.ts'
+import { chooseAccount } from '../store/sessions.ts'
 import { getSession, logInOperation, logOutOperation } from './accounts-contract.ts'
 import { createAnybody, requirePasswordLogin } from './anybody.ts'
 import type { AccountsHttpDeps } from './deps.ts'
@@ -25,7 +26,13 @@ export function mountSession(router: ReturnType<typeof createRouter>, deps: Acco
     throw new ProblemError('second_factor_required', undefined, { challenge })
   })
 
-  bind(router, authorise, getSession, async (_, { account }) => show(await getUser(deps, account.id)))
+  bind(router, authorise, getSession, async (_, { account, accountId, sessionId }) => {
+    const shown = await show(await getUser(deps, account.id), accountId)
+    // Its account is not open to the user any more: from now on the session works in the own one, as the answer says.
+    if (sessionId !== undefined && accountId !== undefined && shown.account.id !== accountId)
+      await chooseAccount(mongo.db, sessionId, undefined)
+    return shown
+  })
 
   bind(router, authorise, logOutOperation, async (_, __, context) => {
     const token = readCookie(context, cookie)

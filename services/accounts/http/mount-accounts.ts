@@ -1,5 +1,7 @@
 /** Mounts the operations on sessions, accounts and the audit log. */
 import type { createRouter } from '../../platform/http/web-app.ts'
+import { mountMembers } from '../members/http/members.ts'
+import { mountWorkingAccount } from '../members/http/working-account.ts'
 import { mountAudit } from './audit-log.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 import { mountInvitations } from './invitations.ts'
@@ -22,6 +24,8 @@ export function mountAccounts(router: ReturnType<typeof createRouter>, deps: Acc
   mountPasskeys(router, deps)
   mountRecovery(router, deps)
   mountInvitations(router, deps)
+  mountMembers(router, deps)
+  mountWorkingAccount(router, deps)
   mountUsers(router, deps)
   mountAudit(router, deps)
 }

@@ -35,6 +35,20 @@ export function accountMailText(
   lang: 'en' | 'zh',
   facts: MailFacts,
 ): { subject: string; text: string } {
-  const say = (given: Sentence) => (lang === 'zh' ? render(given, chinese) : inEnglish(given))
-  return { subject: say(sentence(SUBJECTS[topic])), text: say(sentence(TEXTS[topic], { ...facts })) }
+  return { subject: say(sentence(SUBJECTS[topic]), lang), text: say(sentence(TEXTS[topic], { ...facts }), lang) }
+}
+
+/** The invitation to the account of a user, by its name. */
+export function memberInvitationText(
+  lang: 'en' | 'zh',
+  { name, account, link }: MailFacts & { account: string },
+): { subject: string; text: string } {
+  return {
+    subject: say(sentence('mail.member_invitation_subject', { account }), lang),
+    text: say(sentence('mail.member_invitation_text', { name, account, link }), lang),
+  }
+}
+
+function say(given: Sentence, lang: 'en' | 'zh'): string {
+  return lang === 'zh' ? render(given, chinese) : inEnglish(given)
 }

@@ -6,7 +6,14 @@ import { newId } from '../../platform/ids.ts'
 /** A mail to send; removed when it is in the queue, or at `expires_at`, when it is of no use any more. */
 export const accountMails = defineModel('account_mails', {
   _id: field.text,
-  kind: field.oneOf('password_reset', 'password_was_reset', 'confirm_email', 'email_was_changed', 'invitation'),
+  kind: field.oneOf(
+    'password_reset',
+    'password_was_reset',
+    'confirm_email',
+    'email_was_changed',
+    'invitation',
+    'member_invitation',
+  ),
   /** `password_reset`: what was entered, a user name or an address, which need not belong to anybody. */
   typed: field.optional(String),
   user_id: field.optional(String),

@@ -1,4 +1,6 @@
 /** The collections of accounts that only this subject reads; a main calls ensureIndexes with them. */
+import { memberInvitations } from '../members/store/member-invitations.ts'
+import { memberships } from '../members/store/memberships.ts'
 import { accountLinks } from './account-links.ts'
 import { accountMails } from './account-mails.ts'
 import { identities } from './identities.ts'
@@ -11,8 +13,10 @@ export const accountMailCollections = [
   accountMails,
   accountLinks,
   invitations,
-  secondFactors,
   identities,
-  usedChallenges,
+  memberInvitations,
+  memberships,
   passkeys,
+  secondFactors,
+  usedChallenges,
 ]

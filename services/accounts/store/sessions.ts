@@ -13,6 +13,8 @@ export const sessions = defineModel('sessions', {
   client: field.optional(String),
   /** How the user logged in; absent for a password, and in sessions of older releases. */
   method: field.optionalOneOf('oidc', 'passkey'),
+  /** The account of another user in which it works; absent: that of its own user. */
+  account_id: field.optional(String),
   created_at: field.date,
   expires_at: field.date,
 })
@@ -53,6 +55,12 @@ export async function findSession(db: Db, ids: string[], now: Date): Promise<Ses
 /** Moves the end of a session. */
 export async function extendSession(db: Db, id: string, expiresAt: Date): Promise<void> {
   await modelOf(db, sessions).updateOne({ _id: id }, { expires_at: expiresAt })
+}
+
+/** Lets a session work in the account of another user, or in that of its own one. */
+export async function chooseAccount(db: Db, id: string, accountId: string | undefined): Promise<void> {
+  const change = accountId === undefined ? { $unset: { account_id: 1 as const } } : { $set: { account_id: accountId } }
+  await modelOf(db, sessions).updateOne({ _id: id }, change)
 }
 
 /** Ends the session with one of these ids. */

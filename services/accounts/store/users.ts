@@ -58,6 +58,14 @@ export async function findUserByName(db: Db, username: string): Promise<UserDoc 
   return (await modelOf(db, users).findOne({ username }).lean()) ?? undefined
 }
 
+/** The accounts with these ids, by id; those that do not exist are absent. */
+export async function listUsersById(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, UserDoc>> {
+  const found = await modelOf(db, users)
+    .find({ _id: { $in: [...ids] } })
+    .lean()
+  return new Map(found.map(user => [user._id, user]))
+}
+
 /** Most accounts with one address that are found by it. */
 const SAME_EMAIL = 5
 

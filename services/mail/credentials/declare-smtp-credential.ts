@@ -21,7 +21,7 @@ import type { CredentialDoc } from './store/smtp-credentials.ts'
 import { deleteCredential, findCredential, findCredentialByName, updateCredential } from './store/smtp-credentials.ts'
 
 /** What a resource declares of a login. */
-export type WantedCredential = Required<Omit<NewCredential, 'password'>>
+export type WantedCredential = Required<Omit<NewCredential, 'password' | 'created_by'>>
 
 /** The login with its password; undefined when only the hash is left. */
 export interface AppliedCredential {

@@ -30,7 +30,13 @@ export interface CredentialDeps extends ActingResource {
 /** A new login; without a password one is made. `username` is folded and checked. */
 export type NewCredential = { password?: string | undefined } & Pick<
   CredentialDoc,
-  'username' | 'allowed_senders' | 'allowed_cidrs' | 'messages_per_hour' | 'fallback_sender' | 'allow_null_sender'
+  | 'username'
+  | 'allowed_senders'
+  | 'allowed_cidrs'
+  | 'messages_per_hour'
+  | 'fallback_sender'
+  | 'allow_null_sender'
+  | 'created_by'
 >
 
 /** A login and its password, to be shown once. */

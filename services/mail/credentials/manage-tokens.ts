@@ -10,7 +10,13 @@ import { normaliseDomain } from '../domains/rules/domain-name.ts'
 import { findDomain } from '../domains/store/domains.ts'
 import { type ActingResource, refuseManaged } from '../managed.ts'
 import { formatToken, hashSecret } from './rules/token.ts'
-import { excess, findLimitErrors, type LimitError, type TokenLimits } from './rules/token-limits.ts'
+import {
+  excess,
+  findLimitErrors,
+  type GrantingLimits,
+  type LimitError,
+  type TokenLimits,
+} from './rules/token-limits.ts'
 import type { TokenDoc } from './store/tokens.ts'
 import { findToken, insertToken, updateToken } from './store/tokens.ts'
 
@@ -23,6 +29,7 @@ export interface TokenDeps extends ActingResource {
 /** A new token. */
 export type NewToken = Pick<TokenDoc, 'name' | 'mode' | 'scopes' | 'domains' | 'allowed_cidrs'> & {
   expires_at?: Date | undefined
+  created_by?: TokenDoc['created_by']
 }
 
 /** A token and its value, to be shown once. */
@@ -32,14 +39,14 @@ export interface TokenAndValue {
 }
 
 /**
- * Creates a token. `by` are the limits of the calling token, if any: it cannot grant more than it has, 403
+ * Creates a token. `by` are the limits of the calling token or role, if any: it cannot grant more than it has, 403
  * `insufficient_scope`. Domains must be the account's: 422.
  */
 export async function issueToken(
   { db, clock, resource }: TokenDeps,
   userId: string,
   input: NewToken,
-  by?: TokenLimits,
+  by?: GrantingLimits,
 ): Promise<TokenAndValue> {
   const now = clock.now()
   const domains = await ownDomains(db, userId, input.domains)
@@ -58,6 +65,7 @@ export async function issueToken(
     domains,
     allowed_cidrs: input.allowed_cidrs,
     ...(input.expires_at ? { expires_at: input.expires_at } : {}),
+    ...(input.created_by ? { created_by: input.created_by } : {}),
     ...(resource ? { managed_by: resource } : {}),
     created_at: now,
   }
@@ -75,7 +83,7 @@ export async function rotateToken(
   deps: TokenDeps,
   userId: string,
   id: string,
-  by?: TokenLimits,
+  by?: GrantingLimits,
 ): Promise<TokenAndValue> {
   const token = await getToken(deps, userId, id)
   refuseManaged(token, deps)

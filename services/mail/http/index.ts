@@ -7,6 +7,7 @@ import { mountAccounts } from '../../accounts/http/mount-accounts.ts'
 import { oidcLogins } from '../../accounts/http/oidc-logins.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import { createLoginLimiter, knownNetworks, loginLimits } from '../../accounts/login-limiter.ts'
+import { createInvitationRate } from '../../accounts/members/invitation-rate.ts'
 import { createRecoveryRate } from '../../accounts/recovery-limiter.ts'
 import { relyingPartyOf } from '../../accounts/rules/relying-party.ts'
 import { CODE_LIMITS } from '../../accounts/second-factor.ts'
@@ -21,8 +22,8 @@ import { mountOperator } from '../administration/http/administration.ts'
 import { CERTIFICATES } from '../administration/store/certificates.ts'
 import { mountCredentials } from '../credentials/http/smtp-credentials.ts'
 import { mountTokens } from '../credentials/http/tokens.ts'
-import { credentials } from '../credentials/store/smtp-credentials.ts'
-import { tokens } from '../credentials/store/tokens.ts'
+import { countCredentialsMadeBy, credentials } from '../credentials/store/smtp-credentials.ts'
+import { countTokensMadeBy, tokens } from '../credentials/store/tokens.ts'
 import { mountQueueControl } from '../delivery/control/http/queue.ts'
 import { holds } from '../delivery/control/store/holds.ts'
 import { queueActions } from '../delivery/control/store/queue-actions.ts'
@@ -110,6 +111,11 @@ export function mountMailApi(
     relyingParty: relyingPartyOf(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
     subscriptionRole,
+    invitationRate: createInvitationRate(mongo.db),
+    credentialsMadeBy: async (accountId, userId) => ({
+      tokens: await countTokensMadeBy(mongo.db, accountId, userId),
+      smtp_credentials: await countCredentialsMadeBy(mongo.db, accountId, userId),
+    }),
     recipientsToday: accountIds => recipientsToday(mongo.db, accountIds, clock.now()),
     businessTimeZone: config.BUSINESS_TZ,
   })

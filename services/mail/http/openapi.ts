@@ -6,7 +6,7 @@ import { openApi, operationsOf } from '../../platform/http/openapi.ts'
 import { documentOperations } from '../../platform/http/reference/document-operations.ts'
 import { intakeOperations } from '../reports/http/report-intake-contract.ts'
 import * as mailContract from './contract.ts'
-import { type Access, scopesFor } from './shared/access.ts'
+import { type Access, roleFor, scopesFor } from './shared/access.ts'
 
 const PUBLIC = { kind: 'public' } as const
 type AnyAccess = Access | typeof PUBLIC
@@ -88,7 +88,12 @@ const TAGS = [
     description: 'Events of mail and domains, posted to addresses of the account (Standard Webhooks 1.0).',
   },
   { name: 'Session', description: 'Login and logout.' },
-  { name: 'Account', description: 'The own account.' },
+  { name: 'Account', description: 'The own user.' },
+  {
+    name: 'Members',
+    description:
+      'Users who work in an account, with the role viewer, developer or admin. Every user owns an account; a session works in one account at a time.',
+  },
   { name: 'Audit log', description: 'Who changed what.' },
   { name: 'Users', description: 'All accounts, for admins.' },
   { name: 'Operator', description: 'The state of the installation, for admins.' },
@@ -98,6 +103,12 @@ const TAGS = [
 /** Requirements of one operation. Required roles and scopes are in the lists (OpenAPI 3.1). */
 function securityOf({ access, method }: AnyEndpoint<AnyAccess>): Record<string, string[]>[] {
   if (access.kind === 'public') return []
-  const session = { session: access.kind === 'admin' ? ['admin'] : [], ...(method !== 'GET' && { csrf: [] }) }
+  const session = { session: rolesOf(access), ...(method !== 'GET' && { csrf: [] }) }
   return access.kind === 'account' ? [session, { token: scopesFor(access) }] : [session]
+}
+
+/** `account:…` is the lowest role in the account in which the session works, `admin` that of the installation. */
+function rolesOf(access: Access): string[] {
+  if (access.kind === 'session') return []
+  return [access.kind === 'admin' ? 'admin' : `account:${roleFor(access)}`]
 }

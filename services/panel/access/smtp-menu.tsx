@@ -1,10 +1,12 @@
 /** Actions of an SMTP login. */
+
 import { ActionIcon, Group, Menu, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { useNotifyCallbacks } from '../ui/feedback/save-result.ts'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../ui/forms/form.tsx'
@@ -28,7 +30,7 @@ export function SmtpMenu({ login, show }: { login: Credential; show: ShowSecrets
     <Group gap={4} wrap="nowrap" justify="flex-end" display="inline-flex">
       <CopyPassword login={login} />
       {login.managed_by ? null : (
-        <RowMenu name={login.username}>
+        <RowMenu name={login.username} needs="developer">
           <Menu.Item onClick={() => setAsking('limits')}>{t('access.changeLimits')}</Menu.Item>
           <Menu.Item onClick={() => setAsking('password')}>{t('access.newPassword')}</Menu.Item>
           <Menu.Item onClick={toggle}>{t(login.disabled ? 'access.enable' : 'access.disable')}</Menu.Item>
@@ -96,16 +98,18 @@ function CopyPassword({ login }: { login: Credential }) {
     (await call('getCredentialPasswordOperation', { params: { id: login.id } })).password
   const label = login.copyable ? t('access.copyPassword') : t('access.notCopyable')
   return (
-    <Tooltip label={copied ? t('ui.copied') : label}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`${copied ? t('ui.copied') : label}: ${login.username}`}
-        aria-disabled={!login.copyable}
-        onClick={() => (login.copyable ? void copy(fetchPassword) : undefined)}
-      >
-        {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-      </ActionIcon>
-    </Tooltip>
+    <NeedsRole needs="developer">
+      <Tooltip label={copied ? t('ui.copied') : label}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`${copied ? t('ui.copied') : label}: ${login.username}`}
+          aria-disabled={!login.copyable}
+          onClick={() => (login.copyable ? void copy(fetchPassword) : undefined)}
+        >
+          {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+        </ActionIcon>
+      </Tooltip>
+    </NeedsRole>
   )
 }

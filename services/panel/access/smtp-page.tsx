@@ -34,7 +34,7 @@ export function SmtpPage() {
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconPlugConnected size={26} />, title: t('access.noLogins'), hint: t('access.noLoginsHint') }}
-      add={{ label: t('access.newLogin'), form: close => <SmtpForm close={close} show={show} /> }}
+      add={{ label: t('access.newLogin'), needs: 'developer', form: close => <SmtpForm close={close} show={show} /> }}
       below={
         <>
           {first ? <SmtpConnection connection={first.connection} /> : null}

@@ -40,7 +40,7 @@ export function TokensPage() {
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconKey size={26} />, title: t('access.noTokens'), hint: t('access.noTokensHint') }}
-      add={{ label: t('access.newToken'), form: close => <TokenForm close={close} show={show} /> }}
+      add={{ label: t('access.newToken'), needs: 'developer', form: close => <TokenForm close={close} show={show} /> }}
       below={secret}
     >
       {tokens => <Tokens tokens={tokens} show={show} />}
@@ -72,6 +72,7 @@ function Tokens({ tokens, show }: { tokens: readonly Token[]; show: ShowSecrets 
       },
     },
     { label: t('access.scopes'), cell: token => <span className="pw-mono">{token.scopes.join(' ')}</span> },
+    { label: t('members.madeBy'), cell: token => token.created_by ?? '–' },
     { label: t('access.expires'), cell: token => <Time at={token.expires_at} /> },
     { label: t('ui.lastUsed'), cell: token => <Time at={token.last_used_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: token => <TokenMenu token={token} show={show} /> },
@@ -89,7 +90,7 @@ function TokenMenu({ token, show }: { token: Token; show: ShowSecrets }) {
   if (token.revoked_at || token.managed_by) return null
   return (
     <>
-      <RowMenu name={token.name}>
+      <RowMenu name={token.name} needs="developer">
         <Menu.Item onClick={() => setAsking('rotate')}>{t('access.rotate')}</Menu.Item>
         <Menu.Item color="stamp" onClick={() => setAsking('revoke')}>
           {t('access.revoke')}

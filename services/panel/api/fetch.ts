@@ -1,6 +1,21 @@
 /** HTTP requests to the service, with the session cookie and the CSRF header. */
 import { problemOf, unreachable } from './problem.ts'
 
+let shownAccount: string | undefined
+
+/**
+ * Sets the account that the panel shows. Requests name it, and the service refuses them when the session works in another
+ * account, which another tab has chosen.
+ */
+export function setShownAccount(id: string): void {
+  shownAccount = id
+}
+
+/** The account that the panel shows; undefined before it shows one. */
+export function shownAccountId(): string | undefined {
+  return shownAccount
+}
+
 export interface RequestParts {
   method: string
   query?: Readonly<Record<string, unknown>> | undefined
@@ -22,6 +37,7 @@ export async function request(path: string, parts: RequestParts): Promise<Respon
     headers: {
       accept: 'application/json',
       ...(method === 'GET' ? {} : { 'x-csrf': '1' }),
+      ...(shownAccount === undefined ? {} : { 'x-account': shownAccount }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(file ? { 'content-type': file.type } : {}),
       ...headers,

@@ -5,11 +5,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useAccount, useSaveLanguage, useSignOut } from '../session/session.ts'
 import { ColorSchemeButton, LanguageMenu } from '../ui/layout/appearance-controls.tsx'
+import { AccountSwitcher } from './account-switcher.tsx'
 
 export function HeaderMenus() {
   const saveLanguage = useSaveLanguage()
   return (
     <Group gap={4} wrap="nowrap">
+      <AccountSwitcher />
       <LanguageMenu onChange={language => void saveLanguage(language)} />
       <ColorSchemeButton />
       <AccountMenu />

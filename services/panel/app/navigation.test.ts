@@ -9,6 +9,7 @@ const session = (
   role: Session['user']['role'],
   subscription_role: Session['subscription_role'],
   delivery_mode: Session['delivery_mode'] = 'direct',
+  own: Session['account']['role'] = 'owner',
 ): Session => ({
   object: 'session',
   user: {
@@ -24,6 +25,8 @@ const session = (
     managed_by: null,
     created_at: '2026-11-21T10:00:00.000Z',
   },
+  account: { id: 'usr_1', name: 'ann', role: own, suspended: false },
+  accounts: [],
   delivery_mode,
   subscription_role,
   business_time_zone: 'Asia/Shanghai',
@@ -34,6 +37,13 @@ const has = (of: Session, part: string) => places(of).some(to => to.startsWith(p
 
 test.each([
   ['a user', session('user', null), { '/domains': true, '/subscriptions': false, '/admin': false, '/inbox': false }],
+  ['an admin of an account', session('user', null, 'direct', 'admin'), { '/audit': true, '/members': true }],
+  ['a developer of an account', session('user', null, 'direct', 'developer'), { '/audit': false, '/members': true }],
+  [
+    'an admin who views another account',
+    session('admin', null, 'direct', 'viewer'),
+    { '/audit': false, '/tokens': true, '/admin/queues': true },
+  ],
   ['in the trial mode', session('user', null, 'capture'), { '/inbox': true, '/admin': false }],
   ['through a relay', session('user', null, 'relay'), { '/inbox': false }],
   [

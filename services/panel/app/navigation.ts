@@ -24,6 +24,7 @@ import {
   IconStack2,
   IconTemplate,
   IconToggleRight,
+  IconUserShield,
   IconUsers,
   IconUsersGroup,
   IconWebhook,
@@ -32,6 +33,7 @@ import {
 } from '@tabler/icons-react'
 import type { Output } from '../api/client.ts'
 import type common from '../i18n/en/common.json'
+import { type AccountRole, includesRole } from '../session/roles.ts'
 
 type Label = keyof (typeof common)['nav']
 
@@ -41,6 +43,8 @@ export interface NavigationEntry {
   icon: Icon
   /** Visible to admins only. */
   admin?: boolean
+  /** Requires this role in the account. */
+  role?: AccountRole
   /** Requires a role in the subscriptions module: any role, or `super`. */
   subscriptions?: 'any' | 'super'
   /** Visible in capture mode only. */
@@ -72,7 +76,8 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { to: '/webhooks', label: 'webhooks', icon: IconWebhook },
       { to: '/dns-accounts', label: 'dnsAccounts', icon: IconCloudCog },
       { to: '/limits', label: 'limits', icon: IconGauge },
-      { to: '/audit', label: 'audit', icon: IconNotebook },
+      { to: '/members', label: 'members', icon: IconUserShield },
+      { to: '/audit', label: 'audit', icon: IconNotebook, role: 'admin' },
     ],
   },
   {
@@ -104,7 +109,8 @@ export const NAVIGATION: readonly NavigationGroup[] = [
 
 /** Whether the menu of this session contains the entry. The service checks permissions itself. */
 export function isVisible(place: NavigationEntry, session: Output<'getSession'>): boolean {
-  const { user, delivery_mode, subscription_role } = session
+  const { user, account, delivery_mode, subscription_role } = session
+  if (place.role && !includesRole(account.role, place.role)) return false
   if (place.admin && user.role !== 'admin') return false
   if (place.trial && delivery_mode !== 'capture') return false
   if (place.subscriptions === 'super') return subscription_role === 'super'

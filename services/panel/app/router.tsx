@@ -7,7 +7,9 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import i18next from 'i18next'
 import { resourceSearch } from '../admin/resource-search.ts'
+import { call } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import { reportsSearch } from '../mail/domains/reports/reports-search.ts'
 import { messageSearch } from '../mail/messages/message-search.ts'
@@ -16,12 +18,14 @@ import { suppressionSearch } from '../mail/suppressions/suppression-search.ts'
 import { webhookSearch } from '../mail/webhooks/webhook-search.ts'
 import { sessionQuery, signInSearch } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
+import { adoptSession } from '../session/working-account.ts'
 import { isFormOpen, setSessionExpired } from '../state/session-expiry.ts'
 import { changesSearch, subscriptionsSearch } from '../subscriptions/shared/subscriptions-search.ts'
+import { notifyError, notifyFailure } from '../ui/feedback/notifications.ts'
 import { daysRangeSearch } from '../ui/layout/days-range.tsx'
 import { stringParams } from '../ui/layout/search-params.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
-import { onSessionExpired, queries } from './query-cache.ts'
+import { onAccountLost, onSessionExpired, onSessionMoved, queries } from './query-cache.ts'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
@@ -54,6 +58,11 @@ const openPages = [
     getParentRoute: () => root,
     path: '/accept-invitation',
     component: lazyRouteComponent(() => import('../session/accept-invitation-page.tsx'), 'AcceptInvitationPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/join',
+    component: lazyRouteComponent(() => import('../session/join-account-page.tsx'), 'JoinAccountPage'),
   }),
   createRoute({
     getParentRoute: () => root,
@@ -190,6 +199,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
+    path: '/members',
+    component: lazyRouteComponent(() => import('../members/members-page.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
     path: '/audit',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../account/audit-page.tsx'), 'AuditPage'),
@@ -311,6 +325,16 @@ onSessionExpired(() => {
   wasSignedIn = true
   queries.removeQueries({ queryKey: sessionQuery.queryKey })
   void router.invalidate()
+})
+
+onAccountLost(error => {
+  notifyError(error, i18next.t.bind(i18next))
+  void call('getSession', {}).then(session => adoptSession(queries, session))
+})
+
+onSessionMoved(session => {
+  notifyFailure(i18next.t('members.moved', { name: session.account.name }))
+  adoptSession(queries, session)
 })
 
 declare module '@tanstack/react-router' {

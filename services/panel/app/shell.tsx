@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
+import { setShownAccount } from '../api/fetch.ts'
 import { SessionContext, sessionQuery, useSession, useTrial } from '../session/session.ts'
 import { useSessionExpired } from '../state/session-expiry.ts'
 import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
@@ -19,9 +20,11 @@ const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(modul
 export function Shell() {
   const { data } = useQuery(sessionQuery)
   if (!data) return null
+  // Before the pages are rendered, which read what belongs to the account.
+  setShownAccount(data.account.id)
   return (
     <SessionContext value={data}>
-      <Frame />
+      <Frame key={data.account.id} />
     </SessionContext>
   )
 }

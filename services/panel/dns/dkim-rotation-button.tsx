@@ -1,9 +1,11 @@
 /** Adds a DKIM key, generated or imported, that becomes active once its DNS record is visible. */
+
 import { Button, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { notifySuccess } from '../ui/feedback/notifications.ts'
 import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
@@ -16,9 +18,11 @@ export function DkimRotationButton({ domainId }: { domainId: string }) {
   const [asking, setAsking] = useState(false)
   return (
     <>
-      <Button variant="default" size="xs" leftSection={<IconRotate size={15} />} onClick={() => setAsking(true)}>
-        {t('dns.rotate')}
-      </Button>
+      <NeedsRole needs="admin">
+        <Button variant="default" size="xs" leftSection={<IconRotate size={15} />} onClick={() => setAsking(true)}>
+          {t('dns.rotate')}
+        </Button>
+      </NeedsRole>
       <Dialog opened={asking} close={() => setAsking(false)} title={t('dns.rotateTitle')}>
         {() => <RotateForm domainId={domainId} close={() => setAsking(false)} />}
       </Dialog>

@@ -27,7 +27,7 @@ export function DnsAccountsPage() {
       lead={t('dns.accountsLead')}
       query={useRead('listDnsAccountsOperation', {})}
       empty={{ icon: <IconCloudCog size={26} />, title: t('dns.noAccounts'), hint: t('dns.noAccountHint') }}
-      add={{ label: t('dns.addAccount'), form: close => <DnsAccountForm close={close} /> }}
+      add={{ label: t('dns.addAccount'), needs: 'admin', form: close => <DnsAccountForm close={close} /> }}
     >
       {accounts => <Accounts accounts={accounts} />}
     </ListPage>
@@ -101,7 +101,7 @@ function AccountMenu({ account }: { account: Account }) {
     )
   return (
     <>
-      <RowMenu name={account.name}>
+      <RowMenu name={account.name} needs="admin">
         <Menu.Item onClick={tryIt}>{t('dns.test')}</Menu.Item>
         {account.managed_by ? null : (
           <>

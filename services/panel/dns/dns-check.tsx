@@ -1,9 +1,11 @@
 /** Last DNS check, and a button that runs a new one. */
+
 import { Button, Group, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { notifyError, notifySuccess } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { Card } from '../ui/layout/page.tsx'
@@ -31,15 +33,17 @@ export function DnsCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
     <Card
       title={t('dns.check')}
       aside={
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<IconRefresh size={15} />}
-          onClick={checkNow}
-          loading={verify.isPending}
-        >
-          {t('dns.checkNow')}
-        </Button>
+        <NeedsRole needs="admin">
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconRefresh size={15} />}
+            onClick={checkNow}
+            loading={verify.isPending}
+          >
+            {t('dns.checkNow')}
+          </Button>
+        </NeedsRole>
       }
     >
       {check ? (

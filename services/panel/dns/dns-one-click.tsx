@@ -1,4 +1,5 @@
 /** Publishing the records at the DNS provider: select the account, preview the DNS plan, apply it. */
+
 import { Button, Group, Select, Stack, Switch, Text } from '@mantine/core'
 import { IconWand } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -6,6 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { Loaded, LoadingRows } from '../ui/feedback/content-states.tsx'
 import { notifyError } from '../ui/feedback/notifications.ts'
 import { Dialog } from '../ui/forms/form.tsx'
@@ -58,32 +60,34 @@ function PublishRecords({
   const params = { id: domain.id }
   return (
     <Stack gap="md">
-      <Group align="flex-end">
-        <Select
-          label={t('dns.account')}
-          placeholder={t('dns.chooseAccount')}
-          data={accounts.map(account => ({ value: account.id, label: account.name }))}
-          value={domain.dns_account_id}
-          clearable
-          onChange={dns_account_id => patch.mutate({ params, body: { dns_account_id } }, fail)}
-          disabled={patch.isPending}
-          w={280}
+      <NeedsRole needs="admin">
+        <Group align="flex-end">
+          <Select
+            label={t('dns.account')}
+            placeholder={t('dns.chooseAccount')}
+            data={accounts.map(account => ({ value: account.id, label: account.name }))}
+            value={domain.dns_account_id}
+            clearable
+            onChange={dns_account_id => patch.mutate({ params, body: { dns_account_id } }, fail)}
+            disabled={patch.isPending}
+            w={280}
+          />
+          <Button
+            leftSection={<IconWand size={16} />}
+            disabled={!domain.dns_account_id}
+            onClick={() => setPlanning(true)}
+          >
+            {t('dns.preview')}
+          </Button>
+        </Group>
+        <Switch
+          label={t('dns.manage')}
+          description={t('dns.manageHint')}
+          checked={domain.dns.manage}
+          disabled={!domain.dns_account_id || patch.isPending}
+          onChange={event => patch.mutate({ params, body: { dns: { manage: event.currentTarget.checked } } }, fail)}
         />
-        <Button
-          leftSection={<IconWand size={16} />}
-          disabled={!domain.dns_account_id}
-          onClick={() => setPlanning(true)}
-        >
-          {t('dns.preview')}
-        </Button>
-      </Group>
-      <Switch
-        label={t('dns.manage')}
-        description={t('dns.manageHint')}
-        checked={domain.dns.manage}
-        disabled={!domain.dns_account_id || patch.isPending}
-        onChange={event => patch.mutate({ params, body: { dns: { manage: event.currentTarget.checked } } }, fail)}
-      />
+      </NeedsRole>
       <Dialog
         opened={planning}
         close={() => setPlanning(false)}

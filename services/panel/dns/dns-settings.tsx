@@ -48,7 +48,7 @@ function SettingsForm({ domain }: { domain: Domain }) {
     )
   }
   return (
-    <SubmitForm state={save} fields={fields} submit={submit} action={t('ui.save')}>
+    <SubmitForm needs="admin" state={save} fields={fields} submit={submit} action={t('ui.save')}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
         <Select
           label={t('dns.policy')}

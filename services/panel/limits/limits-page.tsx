@@ -1,9 +1,11 @@
 /** Limits of sending of the own account, its logins, domains and destinations. */
+
 import { Button, Menu } from '@mantine/core'
 import { IconGauge, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks } from '../ui/feedback/save-result.ts'
 import { Dialog } from '../ui/forms/form.tsx'
@@ -35,7 +37,7 @@ export function LimitsPage() {
     </Menu>
   )
   return (
-    <Page title={t('limits.title')} lead={t('limits.lead')} actions={add}>
+    <Page title={t('limits.title')} lead={t('limits.lead')} actions={<NeedsRole needs="admin">{add}</NeedsRole>}>
       <Card flush>
         <Loaded query={query}>
           {({ data }) =>
@@ -66,7 +68,7 @@ function LimitMenu({ limit }: { limit: SendingLimit }) {
   if (scope === 'account' || limit.set_by !== 'owner') return null
   return (
     <>
-      <RowMenu name={name}>
+      <RowMenu name={name} needs="admin">
         <Menu.Item onClick={() => setChanging(true)}>{t('limits.change')}</Menu.Item>
         <Menu.Item color="stamp" onClick={() => put.mutate({ body: { scope, subject } }, notify)}>
           {t('limits.remove')}

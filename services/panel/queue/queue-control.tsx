@@ -1,9 +1,11 @@
 /** Holds and actions on waiting mail: of the own account, or of all for admins. */
+
 import { Button, Group, Select, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
@@ -46,9 +48,12 @@ export function QueueControl({ admin = false }: { admin?: boolean }) {
     <>
       <Group gap="xs">
         {(['hold', 'retry', 'cancel'] as const).map(name => (
-          <Button key={name} variant="default" onClick={() => setAsking(name)}>
-            {t(`queue.ask.${name}`)}
-          </Button>
+          <Needs key={name} admin={admin}>
+            {' '}
+            <Button variant="default" onClick={() => setAsking(name)}>
+              {t(`queue.ask.${name}`)}
+            </Button>
+          </Needs>
         ))}
       </Group>
       {holds.data && holds.data.data.length > 0 ? <Holds holds={holds.data.data} admin={admin} /> : null}
@@ -58,6 +63,11 @@ export function QueueControl({ admin = false }: { admin?: boolean }) {
       </Dialog>
     </>
   )
+}
+
+/** The queue of an account needs a role in it, that of the installation an admin, who alone sees the page. */
+function Needs({ admin, children }: { admin: boolean; children: ReactNode }) {
+  return admin ? children : <NeedsRole needs="developer">{children}</NeedsRole>
 }
 
 function Holds({ holds, admin }: { holds: readonly Hold[]; admin: boolean }) {
@@ -97,15 +107,18 @@ function Release({ hold, admin }: { hold: Hold; admin: boolean }) {
   const release = useWrite(operations.release, [operations.holds])
   const notify = useNotifyCallbacks(t('queue.released'))
   return (
-    <Button
-      variant="subtle"
-      size="compact-sm"
-      loading={release.isPending}
-      onClick={() => release.mutate({ params: { id: hold.id } }, notify)}
-      aria-label={`${t('queue.release')}: ${hold.name}`}
-    >
-      {t('queue.release')}
-    </Button>
+    <Needs admin={admin}>
+      {' '}
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        loading={release.isPending}
+        onClick={() => release.mutate({ params: { id: hold.id } }, notify)}
+        aria-label={`${t('queue.release')}: ${hold.name}`}
+      >
+        {t('queue.release')}
+      </Button>
+    </Needs>
   )
 }
 

@@ -2,9 +2,10 @@
 import { Modal, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
+import { call, type Output } from '../api/client.ts'
 import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
-import { sessionQuery, useAccount } from './session.ts'
+import { sessionQuery, useAccount, useSession } from './session.ts'
 import { SignInWays } from './sign-in-ways.tsx'
 
 /** Cannot be dismissed: without a session the form below cannot be submitted. */
@@ -12,6 +13,7 @@ export function SignInAgain() {
   const { t } = useTranslation()
   const queries = useQueryClient()
   const account = useAccount()
+  const { account: shown } = useSession()
   return (
     <Modal
       opened
@@ -29,10 +31,10 @@ export function SignInAgain() {
         <SignInWays
           to={window.location.pathname + window.location.search}
           username={account.username}
-          done={session => {
+          done={async session => {
             // Another user must not see the form of the previous one, so the page is reloaded.
             if (session.user.id !== account.id) return window.location.assign('/')
-            queries.setQueryData(sessionQuery.queryKey, session)
+            queries.setQueryData(sessionQuery.queryKey, await inShownAccount(session, shown.id))
             setSessionExpired(false)
             void queries.invalidateQueries()
           }}
@@ -40,4 +42,10 @@ export function SignInAgain() {
       </Stack>
     </Modal>
   )
+}
+
+/** The form belongs to the account that is shown, and a new session works in the own one. */
+async function inShownAccount(session: Output<'getSession'>, id: string): Promise<Output<'getSession'>> {
+  if (session.account.id === id) return session
+  return call('switchAccountOperation', { body: { account_id: id } }).catch(() => session)
 }

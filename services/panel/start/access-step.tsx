@@ -1,8 +1,10 @@
 /** Step that creates a credential for an application: a token, or an SMTP login on its page. */
+
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
+import { NeedsRole } from '../session/needs-role.tsx'
 import { notifyError } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { CodeBlock } from '../ui/values/code-block.tsx'
@@ -26,9 +28,11 @@ export function AccessStep({ token, setToken }: { token: string | undefined; set
         </>
       ) : null}
       <Group>
-        <Button onClick={make} loading={create.isPending}>
-          {t('start.makeToken')}
-        </Button>
+        <NeedsRole needs="developer">
+          <Button onClick={make} loading={create.isPending}>
+            {t('start.makeToken')}
+          </Button>
+        </NeedsRole>
         <Button variant="default" renderRoot={rest => <Link {...rest} to="/smtp" />}>
           {t('start.makeLogin')}
         </Button>

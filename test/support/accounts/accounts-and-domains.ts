@@ -1,4 +1,5 @@
 /** Accounts, domains, logins and tokens for tests, stored as the services store them. */
+import { type MembershipDoc, memberships } from '../../../services/accounts/members/store/memberships.ts'
 import { hashPassword } from '../../../services/accounts/password-hashing.ts'
 import { insertUser, type UserDoc } from '../../../services/accounts/store/users.ts'
 import { formatToken, hashSecret } from '../../../services/mail/credentials/rules/token.ts'
@@ -8,6 +9,7 @@ import type { TokenDoc } from '../../../services/mail/credentials/store/tokens.t
 import { insertToken } from '../../../services/mail/credentials/store/tokens.ts'
 import type { DomainDoc } from '../../../services/mail/domains/store/domain-model.ts'
 import { insertDomain } from '../../../services/mail/domains/store/domains.ts'
+import { modelOf } from '../../../services/platform/database/models.ts'
 import type { Db } from '../../../services/platform/database/mongo.ts'
 import { newId } from '../../../services/platform/ids.ts'
 
@@ -32,6 +34,25 @@ export async function giveUser(db: Db, change: Partial<UserDoc> = {}): Promise<U
   }
   if (!(await insertUser(db, user))) throw new Error(`there is a user ${user.username} already`)
   return user
+}
+
+/** Makes a user a member of the account of another one. */
+export async function giveMembership(
+  db: Db,
+  owner: UserDoc,
+  user: UserDoc,
+  role: MembershipDoc['role'],
+): Promise<MembershipDoc> {
+  const membership: MembershipDoc = {
+    _id: newId('mbr'),
+    account_id: owner._id,
+    user_id: user._id,
+    role,
+    added_by: { user_id: owner._id, name: owner.username },
+    added_at: createdAt,
+  }
+  await modelOf(db, memberships).insertOne(membership)
+  return membership
 }
 
 /** Stores a domain without keys; by default pending. */

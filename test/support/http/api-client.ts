@@ -18,6 +18,8 @@ export interface ApiClient {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   get(path: string): Promise<Answer>
   post(path: string, body?: unknown): Promise<Answer>
+  /** Opens a response that does not end; its body is not read. */
+  open(path: string, signal: AbortSignal): Promise<Response>
   /** The same API with additional headers on each request. */
   with(headers: Record<string, string>): ApiClient
 }
@@ -77,6 +79,7 @@ export function apiClient(
     },
     get: path => client.call('GET', path),
     post: (path, body) => client.call('POST', path, body),
+    open: (path, signal) => fetch(`${url}${path}`, { headers, signal }),
     with: more => apiClient(url, operations, { ...headers, ...more }),
   }
   return client

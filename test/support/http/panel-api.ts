@@ -27,8 +27,8 @@ export interface PanelApi {
   db: Db
   secrets: Secrets
   anonymous: ApiClient
-  /** A client with an open session of the account; sends the CSRF header. */
-  as(user: UserDoc): Promise<ApiClient>
+  /** A client with an open session of the user, in the account of another one if given; sends the CSRF header. */
+  as(user: UserDoc, accountId?: string): Promise<ApiClient>
   /** A new account with its client. */
   newUser(change?: Partial<UserDoc>): Promise<{ user: UserDoc; client: ApiClient }>
   /** A client with a new token of the account. */
@@ -49,8 +49,9 @@ export async function startPanelApi(env: Record<string, string> = {}, clock?: Cl
   const url = `http://127.0.0.1:${running.port}`
   const anonymous = apiClient(url, MAIL_OPERATIONS)
   const cookie = env.APP_BASE_URL?.startsWith('https') ? '__Host-pw_session' : 'pw_session'
-  const as = async (user: UserDoc) => {
-    const token = await openSession({ db, secrets: foundation.secrets }, user, '127.0.0.1', foundation.clock.now())
+  const as = async (user: UserDoc, accountId?: string) => {
+    const store = { db, secrets: foundation.secrets }
+    const token = await openSession(store, user, '127.0.0.1', foundation.clock.now(), { accountId })
     return anonymous.with({ cookie: `${cookie}=${token}`, 'x-csrf': '1' })
   }
   return {

@@ -51,6 +51,8 @@ const byProvider = 'the login provider selects the account (see oidc-login.test.
 const byPasskey = 'acts on passkeys of the account only; a foreign one is 404 (see passkeys.test.ts)'
 const self = 'reads and writes only the account of the session (see the tests of accounts)'
 
+const members = 'acts on accounts of the user; foreign members and invitations are 404 (see members.test.ts)'
+
 const queue = 'acts on mail of the caller; foreign holds, domains and messages are 404 (see the tests of queue control)'
 const limits = 'acts on the caller; a foreign login or domain is 404 (see the tests of the limits of sending)'
 
@@ -68,6 +70,8 @@ export const PUBLIC: ReadonlySet<string> = new Set([
   'POST /api/v1/session/email-confirmation',
   'POST /api/v1/session/invitation',
   'POST /api/v1/session/invitation/accept',
+  'POST /api/v1/session/member-invitation',
+  'POST /api/v1/session/member-invitation/accept',
 ])
 
 /** One row for each operation. */
@@ -83,6 +87,19 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'POST /api/v1/session/email-confirmation': { kind: 'own', reason: byMail },
   'POST /api/v1/session/invitation': { kind: 'own', reason: byMail },
   'POST /api/v1/session/invitation/accept': { kind: 'own', reason: byMail },
+  'POST /api/v1/session/member-invitation': { kind: 'own', reason: byMail },
+  'POST /api/v1/session/member-invitation/accept': { kind: 'own', reason: byMail },
+  'PUT /api/v1/session/account': { kind: 'own', reason: members },
+  'GET /api/v1/me/accounts': { kind: 'own', reason: members },
+  'POST /api/v1/me/accounts': { kind: 'own', reason: byMail },
+  'DELETE /api/v1/me/accounts/{id}': { kind: 'own', reason: members },
+  'GET /api/v1/members': { kind: 'own', reason: members },
+  'PATCH /api/v1/members/{id}': { kind: 'own', reason: members },
+  'DELETE /api/v1/members/{id}': { kind: 'own', reason: members },
+  'GET /api/v1/member-invitations': { kind: 'own', reason: members },
+  'POST /api/v1/member-invitations': { kind: 'own', reason: members },
+  'POST /api/v1/member-invitations/{id}/resend': { kind: 'own', reason: members },
+  'DELETE /api/v1/member-invitations/{id}': { kind: 'own', reason: members },
   'GET /api/v1/admin/invitations': { kind: 'admin' },
   'POST /api/v1/admin/invitations': { kind: 'admin', body: { email: 'mallory@example.net' } },
   'POST /api/v1/admin/invitations/{id}/resend': { kind: 'admin', body: {} },

@@ -12,7 +12,7 @@ const READ: Access = { kind: 'account', scope: 'smtp:read' }
 const WRITE: Access = { kind: 'account', scope: 'smtp:write' }
 /** Who knows the password of a login sends with it. */
 const PASSWORD: Access = { kind: 'account', scope: 'smtp:write', also: 'emails:send' }
-const SESSION: Access = { kind: 'session' }
+const SESSION: Access = { kind: 'member', role: 'developer' }
 const time = z.iso.datetime()
 
 const limits = {
@@ -41,6 +41,7 @@ export const smtpCredential = z
     /** False when only a hash is stored or the encryption key is lost: set the password again to copy it. */
     copyable: z.boolean(),
     last_used_at: time.nullable(),
+    created_by: z.string().nullable().describe('The user who made it; null where that is not known.'),
     managed_by: managedBy.nullable(),
     connection: z.strictObject({
       host: z.string(),

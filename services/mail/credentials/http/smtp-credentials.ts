@@ -1,6 +1,7 @@
 /** SMTP logins over HTTP. */
 import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
+import { creatorOf } from '../../../accounts/http/audit-caller.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind } from '../../../platform/http/web-app.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
@@ -44,7 +45,12 @@ export function mountCredentials(router: Router, deps: MailHttpDeps): void {
     })
 
   bind(router, authorise, createCredentialOperation, async ({ body }, caller, context) => {
-    const { credential, password } = await createCredential(useCase, caller.account.id, body, caller.token)
+    const { credential, password } = await createCredential(
+      useCase,
+      caller.account.id,
+      { ...body, created_by: creatorOf(caller) },
+      caller.token,
+    )
     await audit(caller, context, 'created', credential)
     context.set('Location', `/api/v1/smtp-credentials/${credential._id}`)
     return { ...show(credential), password }
@@ -99,6 +105,7 @@ function showCredential(doc: CredentialDoc): Omit<z.input<typeof smtpCredential>
     allow_null_sender: doc.allow_null_sender ?? false,
     disabled: doc.disabled ?? false,
     last_used_at: doc.last_used_at?.toISOString() ?? null,
+    created_by: doc.created_by?.name ?? null,
     managed_by: showManagedBy(doc.managed_by),
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),

@@ -25,6 +25,7 @@ export const token = z
     expires_at: time.nullable(),
     revoked_at: time.nullable(),
     last_used_at: time.nullable(),
+    created_by: z.string().nullable().describe('The user who made it; null where that is not known.'),
     managed_by: managedBy.nullable(),
     created_at: time,
   })

@@ -1,13 +1,14 @@
 /** API tokens over HTTP. */
 import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
+import { creatorOf } from '../../../accounts/http/audit-caller.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { getToken, issueToken, revokeToken, rotateToken } from '../manage-tokens.ts'
 import { tokenPrefix } from '../rules/token.ts'
-import type { TokenLimits } from '../rules/token-limits.ts'
+import type { GrantingLimits } from '../rules/token-limits.ts'
 import type { TokenDoc } from '../store/tokens.ts'
 import { listTokens } from '../store/tokens.ts'
 import {
@@ -27,7 +28,12 @@ export function mountTokens(router: Router, deps: MailHttpDeps): void {
     deps.audit(caller, context, { action: `token.${verb}`, target: { type: 'token', id: _id, name } })
 
   bind(router, authorise, createTokenOperation, async ({ body }, caller, context) => {
-    const issued = await issueToken(useCase, caller.account.id, body, ownLimits(caller))
+    const issued = await issueToken(
+      useCase,
+      caller.account.id,
+      { ...body, created_by: creatorOf(caller) },
+      ownLimits(caller),
+    )
     await audit(caller, context, 'created', issued.token)
     context.set('Location', `/api/v1/tokens/${issued.token._id}`)
     return { ...showToken(issued.token), token: issued.value }
@@ -52,9 +58,11 @@ export function mountTokens(router: Router, deps: MailHttpDeps): void {
   })
 }
 
-/** The limits that the presented token may grant; undefined for a session, which may grant all. */
-function ownLimits({ token: presented, scopes }: Principal): TokenLimits | undefined {
-  return presented && { ...presented, scopes }
+/** The limits that the presented token, or the role of a member, may grant; undefined for the owner, who may grant all. */
+function ownLimits({ token: presented, scopes, role }: Principal): GrantingLimits | undefined {
+  if (presented) return { ...presented, scopes }
+  if (role === undefined || role === 'owner') return undefined
+  return { mode: 'live', scopes, domains: [], allowedCidrs: [], expiresAt: undefined, byRole: true }
 }
 
 function showToken(doc: TokenDoc): z.input<typeof token> {
@@ -70,6 +78,7 @@ function showToken(doc: TokenDoc): z.input<typeof token> {
     expires_at: doc.expires_at?.toISOString() ?? null,
     revoked_at: doc.revoked_at?.toISOString() ?? null,
     last_used_at: doc.last_used_at?.toISOString() ?? null,
+    created_by: doc.created_by?.name ?? null,
     managed_by: showManagedBy(doc.managed_by),
     created_at: doc.created_at.toISOString(),
   }

@@ -13,6 +13,11 @@ export interface TokenLimits {
   expiresAt: Date | undefined
 }
 
+/** The limits of whoever grants: a token, or with `byRole` a member of the account. */
+export interface GrantingLimits extends TokenLimits {
+  byRole?: true
+}
+
 /** An error of one field of the request. */
 export interface LimitError {
   field: 'mode' | 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
@@ -41,13 +46,16 @@ export function findLimitErrors(asked: TokenLimits, now: Date): LimitError[] {
   return errors
 }
 
-/** Requested limits beyond those of the granting token. */
-export function excess(asked: TokenLimits, own: TokenLimits): LimitError[] {
+/** Requested limits beyond those of the granting token, or of the role in the account that grants. */
+export function excess(asked: TokenLimits, own: GrantingLimits): LimitError[] {
   const errors: LimitError[] = []
   if (own.mode === 'test' && asked.mode === 'live')
     errors.push({ field: 'mode', reason: sentence('field.caller_is_test') })
   const scope = asked.scopes.find(name => !own.scopes.includes(name))
-  if (scope !== undefined) errors.push({ field: 'scopes', reason: sentence('field.caller_lacks_scope', { scope }) })
+  if (scope !== undefined) {
+    const code = own.byRole ? 'field.role_lacks_scope' : 'field.caller_lacks_scope'
+    errors.push({ field: 'scopes', reason: sentence(code, { scope }) })
+  }
   errors.push(...excessOfNetworks(asked.allowedCidrs, own))
   if (own.expiresAt !== undefined && (asked.expiresAt === undefined || asked.expiresAt > own.expiresAt))
     errors.push({ field: 'expires_at', reason: sentence('field.caller_expires_earlier') })

@@ -31,6 +31,8 @@ export const credentials = defineModel('credentials', {
   allow_null_sender: field.optional(Boolean),
   disabled: field.optional(Boolean),
   last_used_at: field.optional(Date),
+  /** The user who made it, with the name of then; absent in those of resources and of releases without members. */
+  created_by: field.optional(field.part({ user_id: field.text, name: field.text })),
   ...managed,
   ...field.times,
 })
@@ -52,6 +54,11 @@ export async function findCredentialByName(db: Db, username: string): Promise<Cr
 /** A login of this account. */
 export async function findCredential(db: Db, userId: string, id: string): Promise<CredentialDoc | undefined> {
   return (await modelOf(db, credentials).findOne({ _id: id, user_id: userId }).lean()) ?? undefined
+}
+
+/** How many logins of an account a user has made. */
+export function countCredentialsMadeBy(db: Db, accountId: string, userId: string): Promise<number> {
+  return modelOf(db, credentials).countDocuments({ user_id: accountId, 'created_by.user_id': userId })
 }
 
 /** A page of an account's logins; one more than `limit`, which shows whether more follow. */

@@ -20,6 +20,8 @@ export const tokens = defineModel('tokens', {
   expires_at: field.optional(Date),
   revoked_at: field.optional(Date),
   last_used_at: field.optional(Date),
+  /** The user who made it, with the name of then; absent in those of resources and of releases without members. */
+  created_by: field.optional(field.part({ user_id: field.text, name: field.text })),
   ...managed,
   created_at: field.date,
 })
@@ -41,6 +43,12 @@ export async function findTokenById(db: Db, id: string): Promise<TokenDoc | unde
 /** A token of this account. */
 export async function findToken(db: Db, userId: string, id: string): Promise<TokenDoc | undefined> {
   return (await modelOf(db, tokens).findOne({ _id: id, user_id: userId }).lean()) ?? undefined
+}
+
+/** How many tokens of an account a user has made that are not revoked. */
+export function countTokensMadeBy(db: Db, accountId: string, userId: string): Promise<number> {
+  const filter = { user_id: accountId, 'created_by.user_id': userId, revoked_at: { $exists: false } }
+  return modelOf(db, tokens).countDocuments(filter)
 }
 
 /** A page of an account's tokens, including revoked ones; one more than `limit`, which shows whether more follow. */

@@ -3,6 +3,10 @@
 import type { Caller } from '../../../accounts/http/audit-caller.ts'
 import { type SessionDeps, sessionOf } from '../../../accounts/http/authenticate.ts'
 import { sessionCookie } from '../../../accounts/http/session-cookie.ts'
+import type { OpenSession } from '../../../accounts/login-sessions.ts'
+import { type AccountRole, includesRole } from '../../../accounts/members/rules/member-role.ts'
+import { workingAccountOf } from '../../../accounts/members/working-account.ts'
+import type { Db } from '../../../platform/database/mongo.ts'
 import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import type { Foundation } from '../../../platform/process/run.ts'
@@ -10,11 +14,11 @@ import { sentence } from '../../../platform/sentences/sentence.ts'
 import { type CheckedToken, type CheckToken, createTokenCheck } from '../../credentials/check-token.ts'
 import { sendsForReal } from '../../credentials/rules/token-limits.ts'
 import type { Submitter } from '../../submission/submission.ts'
-import { type Access, SCOPES, type Scope, scopesFor } from './access.ts'
+import { type Access, roleFor, SCOPES, type Scope, scopesFor, scopesOfRole } from './access.ts'
 
 /** The caller of an operation. */
 export interface Principal extends Caller {
-  /** Everything for a session. */
+  /** For a session, those of the role in the account. */
   scopes: readonly string[]
   token?: PresentedToken
 }
@@ -33,16 +37,33 @@ const TOKEN_OR_LOGIN = sentence('detail.login_or_token')
 
 /**
  * The guard of the mail API. A Bearer header decides alone, whatever cookie comes along. Throws 401 `not_logged_in`
- * or `invalid_token`, 403 `insufficient_scope`, `forbidden`, `network_not_allowed` or `csrf_header_missing`.
+ * or `invalid_token`, 403 `insufficient_scope`, `forbidden`, `not_a_member`, `account_suspended`, `network_not_allowed` or
+ * `csrf_header_missing`, and 409 `account_switched`.
  */
 function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }): Authorise<Access, Principal> {
   return async (context, access) => {
     const bearer = bearerOf(context)
     if (bearer !== undefined) return byToken(await deps.checkToken(bearer, factsOf(context).ip), access)
-    const { id, account } = await sessionOf(context, deps, access.kind === 'account' ? TOKEN_OR_LOGIN : undefined)
+    const session = await sessionOf(context, deps, access.kind === 'account' ? TOKEN_OR_LOGIN : undefined)
+    const { id: sessionId, account, accountId } = session
+    if (access.kind === 'account' || access.kind === 'member')
+      return { ...(await byMember(context, deps.db, session, roleFor(access))), via: 'session', sessionId }
     if (access.kind === 'admin' && account.role !== 'admin') throw new ProblemError('forbidden')
-    return { account, via: 'session', scopes: SCOPES, sessionId: id }
+    return { account, via: 'session', scopes: SCOPES, sessionId, ...(accountId === undefined ? {} : { accountId }) }
   }
+}
+
+/** The account that a page of the panel shows; a request from it must not change another one, which another tab chose. */
+const ACCOUNT_HEADER = 'x-account'
+
+async function byMember(context: WebContext, db: Db, session: OpenSession, needed: AccountRole) {
+  const { account, role } = await workingAccountOf(db, session)
+  const shown = context.get(ACCOUNT_HEADER)
+  if (shown !== '' && shown !== account.id) throw new ProblemError('account_switched')
+  if (!includesRole(role, needed))
+    throw new ProblemError('forbidden', sentence('detail.role_needed', { role: needed, own: role }))
+  const person = account.id === session.account.id ? {} : { person: session.account }
+  return { account, role, scopes: scopesOfRole(role), ...person }
 }
 
 /** The guard of a process, made from its foundation. */

@@ -1,6 +1,6 @@
 /** Request rate of an account, counted over all processes and sent in every response. */
 import { RateLimiterRes } from 'rate-limiter-flexible'
-import type { Caller } from '../../../accounts/http/audit-caller.ts'
+import { type Caller, personOf } from '../../../accounts/http/audit-caller.ts'
 import { type Db, defineCollection } from '../../../platform/database/mongo.ts'
 import { type CounterDoc, createRateLimiter } from '../../../platform/database/rate-limiter.ts'
 import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
@@ -27,7 +27,7 @@ const MINUTE_SECONDS = 60
 
 /**
  * The guard with the rates of a minute: API_REQUESTS_PER_MINUTE for the tokens of an account, PANEL_REQUESTS_PER_MINUTE
- * for its sessions. Both count together over every operation that has no rate of its own.
+ * for the sessions of a user, in whichever account they work. Both count together over every operation that has no rate of its own.
  */
 export function withRates<A, P extends Caller>(
   authorise: Authorise<A, P>,
@@ -40,7 +40,7 @@ export function withRates<A, P extends Caller>(
   return async (context, access) => {
     const principal = await authorise(context, access)
     const take = principal.via === 'session' ? takeSession : takeToken
-    await take(context, principal.account.id)
+    await take(context, personOf(principal).id)
     return principal
   }
 }

@@ -6,7 +6,7 @@ import { recordParams } from '../../http/shared/records.ts'
 
 const READ: Access = { kind: 'account', scope: 'emails:read' }
 /** A token must not raise its own limit. */
-const SESSION: Access = { kind: 'session' }
+const SESSION: Access = { kind: 'member', role: 'admin' }
 const ADMIN: Access = { kind: 'admin' }
 
 const scopes = ['account', 'credential', 'domain', 'destination'] as const

@@ -94,7 +94,9 @@ async function* lines(
       const events = await visibleEvents(mongo.db, userId, found, domains)
       const now = clock.now().getTime()
       if (now - authorisedAt >= AUTHORISE_MS) {
-        await stillAllowed(context, streamEvents.access)
+        const again = await stillAllowed(context, streamEvents.access)
+        // The session works in another account now, and its user may have left this one.
+        if (again.account.id !== userId) return
         authorisedAt = now
       }
       if (events.length > 0 || now - spoken >= HEARTBEAT_MS) {

@@ -1,5 +1,7 @@
 /** Templates over HTTP. */
+
 import type { z } from 'zod'
+import { personOf } from '../../../accounts/http/audit-caller.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { newId } from '../../../platform/ids.ts'
@@ -114,8 +116,9 @@ export function mountTemplates(router: Router, deps: MailHttpDeps): void {
   })
 }
 
-function publisherOf({ account, token }: Principal): Publisher {
-  return { name: account.username, ...(token && { token_id: token.id }) }
+function publisherOf(caller: Principal): Publisher {
+  const { token } = caller
+  return { name: personOf(caller).username, ...(token && { token_id: token.id }) }
 }
 
 function showSummary(row: TemplateRow) {

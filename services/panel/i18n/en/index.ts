@@ -6,6 +6,7 @@ import common from './common.json' with { type: 'json' }
 import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
 import limits from './limits.json' with { type: 'json' }
+import members from './members.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
 import operator from './operator.json' with { type: 'json' }
 import problems from './problems.json' with { type: 'json' }
@@ -27,6 +28,7 @@ export const catalogue = {
   dns,
   domains,
   limits,
+  members,
   messages,
   operator,
   problems,

@@ -7,6 +7,7 @@ import common from './common.json' with { type: 'json' }
 import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
 import limits from './limits.json' with { type: 'json' }
+import members from './members.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
 import operator from './operator.json' with { type: 'json' }
 import problems from './problems.json' with { type: 'json' }
@@ -30,6 +31,7 @@ export const catalogue: Catalogue = {
   dns,
   domains,
   limits,
+  members,
   messages,
   operator,
   problems,

@@ -1,9 +1,11 @@
 /** DKIM keys of a domain with their lifecycle state, and manual activation and revocation. */
+
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
@@ -60,22 +62,24 @@ function KeyActions({ domain, of: key }: { domain: Domain; of: Key }) {
   const mayRevoke = key.state !== 'revoked' && !(key.state === 'active' && key.algorithm === 'rsa-sha256')
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {key.state === 'pending' && key.seen_at ? (
-        <Button variant="subtle" size="compact-sm" onClick={() => setAsking('activate')}>
-          {t('domains.activate')}
-        </Button>
-      ) : null}
-      {mayRevoke ? (
-        <Button
-          variant="subtle"
-          color="stamp"
-          size="compact-sm"
-          aria-label={`${t('domains.revoke')}: ${key.selector}`}
-          onClick={() => setAsking('revoke')}
-        >
-          {t('domains.revoke')}
-        </Button>
-      ) : null}
+      <NeedsRole needs="admin">
+        {key.state === 'pending' && key.seen_at ? (
+          <Button variant="subtle" size="compact-sm" onClick={() => setAsking('activate')}>
+            {t('domains.activate')}
+          </Button>
+        ) : null}
+        {mayRevoke ? (
+          <Button
+            variant="subtle"
+            color="stamp"
+            size="compact-sm"
+            aria-label={`${t('domains.revoke')}: ${key.selector}`}
+            onClick={() => setAsking('revoke')}
+          >
+            {t('domains.revoke')}
+          </Button>
+        ) : null}
+      </NeedsRole>
       <ConfirmDialog
         opened={asking === 'activate'}
         close={done}

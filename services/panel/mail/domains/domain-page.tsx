@@ -1,4 +1,5 @@
 /** Page of a domain: status, DNS records, DKIM keys, removal. Polls while the domain is pending. */
+
 import { Button, Group } from '@mantine/core'
 import { IconArrowLeft, IconReportAnalytics } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -13,6 +14,7 @@ import { DnsRecords } from '../../dns/dns-records.tsx'
 import { DnsSettings } from '../../dns/dns-settings.tsx'
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { ResourceConditions } from '../../kubernetes/resource-conditions.tsx'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
@@ -83,9 +85,11 @@ function DeleteDomain({ domain }: { domain: Domain }) {
   const remove = useWrite('deleteDomainOperation', ['listDomainsOperation'])
   return (
     <>
-      <Button variant="default" onClick={() => setAsking(true)}>
-        {t('domains.giveUp')}
-      </Button>
+      <NeedsRole needs="admin">
+        <Button variant="default" onClick={() => setAsking(true)}>
+          {t('domains.giveUp')}
+        </Button>
+      </NeedsRole>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}

@@ -29,7 +29,7 @@ export function DomainsPage() {
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconWorld size={26} />, title: t('domains.none'), hint: t('domains.noneHint') }}
-      add={{ label: t('domains.add'), form: close => <AddDomain cancel={close} /> }}
+      add={{ label: t('domains.add'), needs: 'admin', form: close => <AddDomain cancel={close} /> }}
     >
       {domains => <Domains domains={domains} />}
     </ListPage>

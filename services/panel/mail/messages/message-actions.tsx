@@ -1,9 +1,11 @@
 /** Actions of a message: retry now, cancel, send again. */
+
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { isInProgress } from './mail-statuses.ts'
@@ -26,25 +28,27 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
   }
   return (
     <>
-      {deferred ? (
-        <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate({ params }, report)}>
-          {t('messages.retryNow')}
-        </Button>
-      ) : null}
-      {waiting ? (
-        <Button variant="default" onClick={() => setAsking(true)}>
-          {t('messages.cancel')}
-        </Button>
-      ) : null}
-      {!waiting && message.has_raw ? (
-        <Button
-          variant="default"
-          loading={resend.isPending}
-          onClick={() => resend.mutate({ params, body: { to: 'all' } }, report)}
-        >
-          {t('messages.resend')}
-        </Button>
-      ) : null}
+      <NeedsRole needs="developer">
+        {deferred ? (
+          <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate({ params }, report)}>
+            {t('messages.retryNow')}
+          </Button>
+        ) : null}
+        {waiting ? (
+          <Button variant="default" onClick={() => setAsking(true)}>
+            {t('messages.cancel')}
+          </Button>
+        ) : null}
+        {!waiting && message.has_raw ? (
+          <Button
+            variant="default"
+            loading={resend.isPending}
+            onClick={() => resend.mutate({ params, body: { to: 'all' } }, report)}
+          >
+            {t('messages.resend')}
+          </Button>
+        ) : null}
+      </NeedsRole>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}

@@ -32,6 +32,7 @@ export function SendForm({ from = '' }: { from?: string }) {
   return (
     <div className="pw-form">
       <SubmitForm
+        needs="developer"
         state={send}
         fields={fields}
         submit={() => send.mutate({ body: fields.values })}

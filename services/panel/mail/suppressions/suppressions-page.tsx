@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
 import { operations } from '../../api/operations.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/form.tsx'
@@ -33,7 +34,7 @@ export function SuppressionsPage() {
       after={search.after}
       go={after => void navigate({ search: { ...search, ...omitUndefined({ after }) } })}
       empty={{ icon: <IconMailOff size={26} />, title: t('suppressions.none'), hint: t('suppressions.noneHint') }}
-      add={{ label: t('suppressions.add'), form: close => <SuppressionForm close={close} /> }}
+      add={{ label: t('suppressions.add'), needs: 'developer', form: close => <SuppressionForm close={close} /> }}
       above={<Tools />}
     >
       {rows => <Suppressions rows={rows} />}
@@ -72,9 +73,11 @@ function Tools() {
         />
       </Group>
       <Group gap="xs">
-        <Button variant="default" leftSection={<IconUpload size={16} />} onClick={() => setImporting(true)}>
-          {t('suppressions.import')}
-        </Button>
+        <NeedsRole needs="developer">
+          <Button variant="default" leftSection={<IconUpload size={16} />} onClick={() => setImporting(true)}>
+            {t('suppressions.import')}
+          </Button>
+        </NeedsRole>
         <Button variant="default" component="a" href={exportPath} download leftSection={<IconDownload size={16} />}>
           {t('suppressions.export')}
         </Button>
@@ -119,7 +122,7 @@ function SuppressionMenu({ row }: { row: Suppression }) {
   const remove = useWrite('deleteSuppressionOperation', ['listSuppressionsOperation'])
   return (
     <>
-      <RowMenu name={row.email}>
+      <RowMenu name={row.email} needs="developer">
         <Menu.Item color="stamp" onClick={() => setAsking(true)}>
           {t('suppressions.remove')}
         </Menu.Item>

@@ -1,7 +1,9 @@
 /** The draft of a template in fields, saved and published with its revision, so that no change of another person is lost. */
+
 import { Button, Tabs, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
@@ -36,7 +38,14 @@ export function TemplateEditor({ template }: { template: Template }) {
   return (
     <>
       <Card>
-        <SubmitForm state={save} fields={fields} submit={submit} action={t('templates.save')} disabled={isSaved}>
+        <SubmitForm
+          needs="developer"
+          state={save}
+          fields={fields}
+          submit={submit}
+          action={t('templates.save')}
+          disabled={isSaved}
+        >
           <TextInput label={t('templates.subject')} {...fields.text('subject')} />
           <Tabs defaultValue="html" keepMounted={false}>
             <Tabs.List>
@@ -72,15 +81,18 @@ export function TemplateEditor({ template }: { template: Template }) {
             </Tabs.Panel>
           </Tabs>
         </SubmitForm>
-        <Button
-          variant="default"
-          mt="sm"
-          disabled={!isSaved || !template.has_changes}
-          loading={publish.isPending}
-          onClick={publishNow}
-        >
-          {t('templates.publish')}
-        </Button>
+        <NeedsRole needs="developer">
+          {' '}
+          <Button
+            variant="default"
+            mt="sm"
+            disabled={!isSaved || !template.has_changes}
+            loading={publish.isPending}
+            onClick={publishNow}
+          >
+            {t('templates.publish')}
+          </Button>
+        </NeedsRole>
       </Card>
       <TemplatePreview draft={fields.values} />
     </>

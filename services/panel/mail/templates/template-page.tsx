@@ -1,10 +1,12 @@
 /** Editor of a template: its draft, a live preview, and its versions. */
+
 import { Button, Group } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -51,9 +53,11 @@ function DeleteTemplate({ template }: { template: Template }) {
   const remove = useWrite('deleteTemplateOperation', ['listTemplatesOperation'])
   return (
     <>
-      <Button variant="default" onClick={() => setAsking(true)}>
-        {t('templates.remove')}
-      </Button>
+      <NeedsRole needs="developer">
+        <Button variant="default" onClick={() => setAsking(true)}>
+          {t('templates.remove')}
+        </Button>
+      </NeedsRole>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}

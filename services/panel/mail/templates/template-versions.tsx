@@ -1,9 +1,11 @@
 /** Published versions of a template; each can be published again. */
+
 import { Button } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
@@ -82,9 +84,11 @@ function Rollback({ id, version }: { id: string; version: number }) {
   ])
   return (
     <>
-      <Button size="xs" variant="default" onClick={() => setAsking(true)}>
-        {t('templates.rollback')}
-      </Button>
+      <NeedsRole needs="developer">
+        <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+          {t('templates.rollback')}
+        </Button>
+      </NeedsRole>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}

@@ -34,7 +34,7 @@ export function TemplatesPage() {
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconTemplate size={26} />, title: t('templates.none'), hint: t('templates.noneHint') }}
-      add={{ label: t('templates.new'), form: close => <NewTemplate close={close} /> }}
+      add={{ label: t('templates.new'), needs: 'developer', form: close => <NewTemplate close={close} /> }}
     >
       {templates => <Templates templates={templates} />}
     </ListPage>

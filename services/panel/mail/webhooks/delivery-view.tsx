@@ -1,7 +1,9 @@
 /** What was sent to a webhook and answered, attempt by attempt. */
+
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { notifyError } from '../../ui/feedback/notifications.ts'
 import { CodeBlock } from '../../ui/values/code-block.tsx'
 import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
@@ -22,9 +24,11 @@ export function DeliveryView(props: {
     <Stack gap="md">
       {canReplay && delivery.state !== 'waiting' && delivery.type !== 'webhook.test' ? (
         <Group justify="flex-end">
-          <Button variant="default" loading={replay.isPending} onClick={run}>
-            {t('webhooks.replay')}
-          </Button>
+          <NeedsRole needs="developer">
+            <Button variant="default" loading={replay.isPending} onClick={run}>
+              {t('webhooks.replay')}
+            </Button>
+          </NeedsRole>
         </Group>
       ) : null}
       <Title order={3} fz="sm">

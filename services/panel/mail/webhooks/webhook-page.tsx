@@ -1,10 +1,12 @@
 /** One webhook: its state, a test, and the log of its deliveries. */
+
 import { Button, Select } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { NeedsRole } from '../../session/needs-role.tsx'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { Note, StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
@@ -94,14 +96,16 @@ function Actions({ webhook, show }: { webhook: Webhook; show: (delivery: Deliver
   return (
     <>
       <WebhookState webhook={webhook} />
-      {webhook.enabled ? (
-        <Button variant="default" onClick={() => setAsking(true)}>
-          {t('webhooks.replayFailed')}
+      <NeedsRole needs="developer">
+        {webhook.enabled ? (
+          <Button variant="default" onClick={() => setAsking(true)}>
+            {t('webhooks.replayFailed')}
+          </Button>
+        ) : null}
+        <Button leftSection={<IconSend size={16} />} loading={test.isPending} onClick={sendTest}>
+          {t('webhooks.test')}
         </Button>
-      ) : null}
-      <Button leftSection={<IconSend size={16} />} loading={test.isPending} onClick={sendTest}>
-        {t('webhooks.test')}
-      </Button>
+      </NeedsRole>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}

@@ -33,7 +33,7 @@ export function WebhooksPage() {
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconWebhook size={26} />, title: t('webhooks.none'), hint: t('webhooks.noneHint') }}
-      add={{ label: t('webhooks.new'), form: close => <NewWebhook close={close} show={show} /> }}
+      add={{ label: t('webhooks.new'), needs: 'developer', form: close => <NewWebhook close={close} show={show} /> }}
       below={secret}
     >
       {webhooks => <Webhooks webhooks={webhooks} show={show} />}
@@ -90,7 +90,7 @@ function WebhookMenu({ webhook, show }: { webhook: Webhook; show: ShowSecrets })
   const toggle = () => patch.mutate({ params, body: { enabled: !webhook.enabled } }, notify)
   return (
     <>
-      <RowMenu name={name}>
+      <RowMenu name={name} needs="developer">
         <Menu.Item onClick={() => setAsking('edit')}>{t('webhooks.edit')}</Menu.Item>
         <Menu.Item onClick={toggle}>{t(webhook.enabled ? 'webhooks.disable' : 'webhooks.enable')}</Menu.Item>
         <Menu.Item onClick={() => setAsking('rotate')}>{t('webhooks.rotate')}</Menu.Item>

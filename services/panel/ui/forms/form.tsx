@@ -1,7 +1,10 @@
 /** Forms and dialogs. */
+
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
+import { NeedsRole } from '../../session/needs-role.tsx'
+import type { AccountRole } from '../../session/roles.ts'
 import { useSessionExpired } from '../../state/session-expiry.ts'
 import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 import { headline } from '../feedback/problem-text.ts'
@@ -24,6 +27,8 @@ export function SubmitForm(props: {
   submit: () => void
   action: string
   cancel?: () => void
+  /** The role in the account that submitting needs. */
+  needs?: AccountRole
   /** Disables the submit button. */
   disabled?: boolean
   children: ReactNode
@@ -34,6 +39,11 @@ export function SubmitForm(props: {
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [error])
+  const button = (
+    <Button type="submit" loading={isPending} disabled={props.disabled ?? false}>
+      {props.action}
+    </Button>
+  )
   return (
     <form
       ref={form}
@@ -52,9 +62,7 @@ export function SubmitForm(props: {
               {t('ui.cancel')}
             </Button>
           ) : null}
-          <Button type="submit" loading={isPending} disabled={props.disabled ?? false}>
-            {props.action}
-          </Button>
+          {props.needs ? <NeedsRole needs={props.needs}>{button}</NeedsRole> : button}
         </Group>
       </Stack>
     </form>

@@ -3,6 +3,8 @@ import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { NeedsRole } from '../../session/needs-role.tsx'
+import type { AccountRole } from '../../session/roles.ts'
 import { Empty, Loaded } from '../feedback/content-states.tsx'
 import { Dialog } from '../forms/form.tsx'
 import { CursorPager, nextCursor } from './cursor-pager.tsx'
@@ -23,7 +25,7 @@ export function ListPage<T extends { id: string }>(props: {
   go?: (after: string | undefined) => void
   empty?: { icon: ReactNode; title: string; hint: ReactNode }
   /** Label of the button and the dialog, and the form in the dialog. */
-  add?: { label: string; form: (close: () => void) => ReactNode }
+  add?: { label: string; form: (close: () => void) => ReactNode; needs?: AccountRole }
   above?: ReactNode
   below?: ReactNode
   children: (rows: readonly T[]) => ReactNode
@@ -31,11 +33,12 @@ export function ListPage<T extends { id: string }>(props: {
   const { query, empty, add } = props
   const [adding, setAdding] = useState(false)
   const close = () => setAdding(false)
-  const button = add ? (
+  const plain = add ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       {add.label}
     </Button>
   ) : null
+  const button = add?.needs ? <NeedsRole needs={add.needs}>{plain}</NeedsRole> : plain
   return (
     <Page title={props.title} lead={props.lead} actions={button}>
       {props.above}

@@ -2,11 +2,13 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { NeedsRole } from '../../session/needs-role.tsx'
+import type { AccountRole } from '../../session/roles.ts'
 
-/** `name` identifies the row in the accessible name of the menu. */
-export function RowMenu({ name, children }: { name: string; children: ReactNode }) {
+/** `name` identifies the row in the accessible name of the menu. `needs`: the role in the account that its actions need. */
+export function RowMenu({ name, needs, children }: { name: string; needs?: AccountRole; children: ReactNode }) {
   const { t } = useTranslation()
-  return (
+  const menu = (
     <Menu position="bottom-end" shadow="md">
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" aria-label={t('ui.actionsFor', { name })}>
@@ -16,4 +18,5 @@ export function RowMenu({ name, children }: { name: string; children: ReactNode 
       <Menu.Dropdown>{children}</Menu.Dropdown>
     </Menu>
   )
+  return needs ? <NeedsRole needs={needs}>{menu}</NeedsRole> : menu
 }

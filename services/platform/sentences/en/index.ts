@@ -11,6 +11,7 @@ import { health } from './health.ts'
 import { inbound } from './inbound.ts'
 import { json } from './json.ts'
 import { limits } from './limits.ts'
+import { members } from './members.ts'
 import { problemTitles } from './problem-titles.ts'
 import { queueControl } from './queue-control.ts'
 import { reports } from './reports.ts'
@@ -34,6 +35,7 @@ export const english = {
   ...inbound,
   ...json,
   ...limits,
+  ...members,
   ...problemTitles,
   ...reports,
   ...queueControl,

@@ -12,6 +12,7 @@ import { health } from './health.ts'
 import { inbound } from './inbound.ts'
 import { json } from './json.ts'
 import { limits } from './limits.ts'
+import { members } from './members.ts'
 import { problemTitles } from './problem-titles.ts'
 import { queueControl } from './queue-control.ts'
 import { reports } from './reports.ts'
@@ -37,6 +38,7 @@ export const chinese: Catalogue = {
     ...inbound,
     ...json,
     ...limits,
+    ...members,
     ...problemTitles,
     ...reports,
     ...queueControl,

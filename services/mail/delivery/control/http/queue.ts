@@ -1,5 +1,7 @@
 /** Holds and actions on waiting mail over HTTP. */
+
 import type { z } from 'zod'
+import { personOf } from '../../../../accounts/http/audit-caller.ts'
 import { findUser } from '../../../../accounts/store/users.ts'
 import { bind, type WebContext } from '../../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../../platform/problems.ts'
@@ -117,7 +119,7 @@ function queueDepsOf({ mongo, clock, config }: MailHttpDeps): QueueDeps {
 function owner(caller: Principal): Requester {
   requireUnrestricted(caller)
   if (caller.token?.mode === 'test') throw new ProblemError('forbidden', sentence('detail.test_token_messages'))
-  return { id: caller.account.id, name: caller.account.username, admin: false }
+  return { id: caller.account.id, name: personOf(caller).username, admin: false }
 }
 
 function admin({ account }: Principal): Requester {

@@ -1,4 +1,5 @@
 /** Dialog that uploads a report from a mailbox. */
+
 import { Button, FileInput, Modal } from '@mantine/core'
 import { IconFileUpload, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -6,6 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../../api/client.ts'
 import { fillPath, request } from '../../../api/fetch.ts'
+import { NeedsRole } from '../../../session/needs-role.tsx'
 import { notifySuccess } from '../../../ui/feedback/notifications.ts'
 import { SubmitForm } from '../../../ui/forms/form.tsx'
 
@@ -23,9 +25,11 @@ export function AddReport({ domainId, onAdded }: { domainId: string; onAdded: (k
   const [open, setOpen] = useState(false)
   return (
     <>
-      <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
-        {t('reports.add')}
-      </Button>
+      <NeedsRole needs="admin">
+        <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
+          {t('reports.add')}
+        </Button>
+      </NeedsRole>
       <Modal opened={open} onClose={() => setOpen(false)} title={t('reports.addTitle')}>
         <AddForm domainId={domainId} close={() => setOpen(false)} onAdded={onAdded} />
       </Modal>
