@@ -38,9 +38,15 @@ export interface OpenSession {
   account: Account
 }
 
+/** How a session is opened. */
+export interface OpeningOptions {
+  /** How the user logged in, for the list of sessions; by default with a password. */
+  method?: LoginMethod
+}
+
 /**
  * Opens a session of a user who has proved who they are; returns the token for the cookie, 256 random bits that are
- * not stored. `client`: the program that logs in, for the list of sessions, as is `method`.
+ * not stored. `client`: the program that logs in, for the list of sessions.
  */
 export async function openSession(
   { db, secrets }: SessionStore,
@@ -48,7 +54,7 @@ export async function openSession(
   ip: string,
   now: Date,
   client?: string,
-  method: LoginMethod = 'password',
+  { method = 'password' }: OpeningOptions = {},
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)

@@ -65,7 +65,7 @@ export function mountOidc(router: ReturnType<typeof createRouter>, deps: Account
     const { user, changes } = await logInWithClaims(deps, { claims, policy, lang, tz })
     const target = { type: 'user', id: user._id, name: user.username }
     for (const action of changes) await audit({ account: toAccount(user), via: 'oidc' }, context, { action, target })
-    if (!(await confirmedFactor(deps, user._id))) return open(context, user, 'oidc')
+    if (!(await confirmedFactor(deps, user._id))) return open(context, user, { method: 'oidc' })
     const challenge = makeChallenge(secrets, user, clock.now(), 'oidc')
     throw new ProblemError('second_factor_required', undefined, { challenge })
   })

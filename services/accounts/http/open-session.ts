@@ -2,9 +2,8 @@
 import type { z } from 'zod'
 import { factsOf, type WebContext } from '../../platform/http/web-app.ts'
 import { toAccount } from '../account-status.ts'
-import { endSession, openSession } from '../login-sessions.ts'
+import { endSession, type OpeningOptions, openSession } from '../login-sessions.ts'
 import { clientName } from '../rules/client-name.ts'
-import type { LoginMethod } from '../store/sessions.ts'
 import type { UserDoc } from '../store/users.ts'
 import type { session } from './account-schema.ts'
 import { showUser } from './account-view.ts'
@@ -24,19 +23,20 @@ export function createShowSession(deps: AccountsHttpDeps): (user: UserDoc) => Pr
   })
 }
 
-/** Opens a session for the request; `method` is how the user logged in, by default with a password. */
-export type OpenFor = (context: WebContext, user: UserDoc, method?: LoginMethod) => Promise<Session>
+/** Opens a session for the request. */
+type OpenFor = (context: WebContext, user: UserDoc, options?: OpeningOptions) => Promise<Session>
 
 /** Ends the session that the browser had, opens a new one with a token of its own, and sets the cookie. */
 export function createOpenSession(deps: AccountsHttpDeps): OpenFor {
   const { mongo, secrets, clock, cookie, audit } = deps
   const store = { db: mongo.db, secrets }
   const show = createShowSession(deps)
-  return async (context, user, method = 'password') => {
+  return async (context, user, options = {}) => {
+    const { method = 'password' } = options
     const before = readCookie(context, cookie)
     if (before !== undefined) await endSession(store, before)
     const client = clientName(context.get('user-agent'))
-    writeCookie(context, cookie, await openSession(store, user, factsOf(context).ip, clock.now(), client, method))
+    writeCookie(context, cookie, await openSession(store, user, factsOf(context).ip, clock.now(), client, options))
     await audit({ account: toAccount(user), via: method === 'password' ? 'session' : method }, context, {
       action: 'session.opened',
       target: { type: 'user', id: user._id, name: user.username },

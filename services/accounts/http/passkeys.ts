@@ -70,7 +70,7 @@ export function mountPasskeys(router: ReturnType<typeof createRouter>, deps: Acc
     const { challenge, id, signature } = body
     const [clientData, authenticatorData, userHandle] = [body.client_data, body.authenticator_data, body.user_handle]
     const proof = { id, clientData, authenticatorData, signature, userHandle }
-    return open(context, await logInWithPasskey(deps, { challenge, proof }), 'passkey')
+    return open(context, await logInWithPasskey(deps, { challenge, proof }), { method: 'passkey' })
   })
 }
 

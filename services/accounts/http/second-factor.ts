@@ -36,7 +36,7 @@ export function mountSecondFactor(router: ReturnType<typeof createRouter>, deps:
   bind(router, createAnybody(deps), completeLogIn, async ({ body }, _, context) => {
     const { user, method } = await openChallenge(deps, body.challenge)
     await checkCode(deps, user, { code: body.code, ip: factsOf(context).ip })
-    return open(context, user, method)
+    return open(context, user, { method })
   })
 
   bind(router, authorise, getMySecondFactor, async (_, { account }) => {
