@@ -1,6 +1,9 @@
 /** Ways into the panel without a password: a login provider, and passkeys of Chromium's virtual authenticator. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLoginLimiter } from '../../services/accounts/login-limiter.ts'
+import { codeOf, stepAt } from '../../services/accounts/rules/totp.ts'
+import { confirmFactor, startFactor } from '../../services/accounts/second-factor.ts'
 import { findUserByName } from '../../services/accounts/store/users.ts'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { type LoginProvider, startLoginProvider } from '../support/accounts/login-provider.ts'
@@ -57,6 +60,28 @@ test('a person logs in at the provider and lands where they wanted to go', async
   expect(await findUserByName(service.mongo.db, 'eva')).toMatchObject({ email: 'eva@example.org', tz: 'Europe/Berlin' })
   // The provider's page has no icon.
   expect(complaints.filter(text => !text.includes(provider.issuer))).toEqual([])
+  await leave()
+})
+
+test('an account with a second factor is asked for its code on the way back', async () => {
+  const user = await giveUser(service.mongo.db, { username: 'fred', email: 'fred@example.org' })
+  const { foundation } = service
+  const limits = { db: foundation.mongo.db, metrics: foundation.metrics }
+  const limiter = createLoginLimiter({ ...limits, channel: 'panel' })
+  const deps = { ...foundation, limiter, codes: createLoginLimiter({ ...limits, channel: 'second-factor' }) }
+  const { secret } = await startFactor(deps, { userId: user._id, password: PASSWORD, ip: '127.0.0.1' })
+  const codeIn = (steps: number) => codeOf(bytesOf(secret), stepAt(Date.now()) + steps)
+  await confirmFactor(deps, { userId: user._id, sessionId: undefined, code: codeIn(-1) })
+
+  provider.person = { sub: 'fred', email: 'fred@example.org', email_verified: true }
+  const { page, leave } = await browser.visit(service.url)
+  await page.goto('/domains')
+  await page.getByRole('button', { name: fill(ways.with, 'Example Inc.') }).click()
+  await page.getByRole('button', { name: 'Log in here' }).click()
+  await page.getByRole('textbox', { name: security.code }).fill(codeIn(0))
+  await page.getByRole('button', { name: labels.signIn, exact: true }).click()
+  await page.locator('#content').waitFor()
+  expect(page.url()).toBe(`${service.url}/domains`)
   await leave()
 })
 
@@ -146,4 +171,9 @@ async function giveAuthenticator(page: Page, { isUserVerified = true } = {}): Pr
       automaticPresenceSimulation: true,
     },
   })
+}
+
+function bytesOf(secret: string): Buffer {
+  const digits = [...secret].map(char => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(char).toString(2).padStart(5, '0'))
+  return Buffer.from((digits.join('').match(/.{8}/g) ?? []).map(byte => Number.parseInt(byte, 2)))
 }

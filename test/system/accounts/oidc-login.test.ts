@@ -136,10 +136,8 @@ describe('a first login', () => {
     expect(answer.headers.getSetCookie().filter(line => line.includes('Max-Age=0'))).toHaveLength(1)
     const client = sessionOf(api, answer)
     const { data } = (await client.get('/api/v1/me/sessions')).body
-    expect(data.map((one: { method: string; current: boolean }) => [one.method, one.current])).toEqual([
-      ['oidc', true],
-      ['password', false],
-    ])
+    const shown = data.map(({ method, current }: { method: string; current: boolean }) => `${method} ${current}`)
+    expect(shown.toSorted()).toEqual(['oidc true', 'password false'])
     expect(await actionsOf(api, user)).toEqual(['session.opened oidc', 'user.identity_linked oidc'])
 
     // From now on the subject decides, whatever the address is.
