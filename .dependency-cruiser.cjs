@@ -31,7 +31,18 @@ const SUBJECTS = {
     reports: ['message', 'store', 'dns', 'domains', 'delivery'],
     log: ['message', 'store', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
-    inbound: ['message', 'store', 'suppressions', 'streams', 'webhooks', 'reports', 'domains', 'submission', 'delivery', 'log'],
+    inbound: [
+      'message',
+      'store',
+      'suppressions',
+      'streams',
+      'webhooks',
+      'reports',
+      'domains',
+      'submission',
+      'delivery',
+      'log',
+    ],
   },
   'services/subscriptions': {
     // Types of models only: `rules-take-types-of-schemas`.

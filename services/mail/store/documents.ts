@@ -8,6 +8,7 @@ import type { Sentence } from '../../platform/sentences/sentence.ts'
 import type { RecipientStatus } from './rules/email-status.ts'
 import type { Explained } from './rules/explanation.ts'
 import type { Lane } from './rules/flow.ts'
+import type { OwnField } from './rules/stream.ts'
 
 export type { ManagedBy, RecipientStatus, ResourceState }
 
@@ -38,9 +39,6 @@ export interface RecipientState {
   notify?: string[]
   orcpt?: string
 }
-
-/** A field that deliveries of bulk mail add unless the sender did: List-Unsubscribe, Feedback-ID. */
-export type OwnField = 'unsubscribe' | 'feedback_id'
 
 /** An accepted message, written in one transaction with its bodies and deliveries. */
 export interface MessageDoc {

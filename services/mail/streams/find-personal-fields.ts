@@ -2,9 +2,8 @@
 import type { Secrets } from '../../platform/security/secrets.ts'
 import { domainOf } from '../message/address.ts'
 import { type ClaimedDelivery, recipientIndex } from '../store/delivery.ts'
-import type { OwnField } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
-import { streamName } from '../store/rules/stream.ts'
+import { type OwnField, streamName } from '../store/rules/stream.ts'
 import { feedbackId, personalFields } from './rules/personal-fields.ts'
 import { unsubscribeUrl } from './unsubscribe-link.ts'
 

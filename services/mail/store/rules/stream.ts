@@ -8,6 +8,9 @@ export interface StreamOf {
   list?: string | undefined
 }
 
+/** A field that deliveries of bulk mail add unless the sender did: List-Unsubscribe, Feedback-ID. */
+export type OwnField = 'unsubscribe' | 'feedback_id'
+
 /** Name of a list: lower case, so that two spellings are not two lists. */
 export const LIST_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
 

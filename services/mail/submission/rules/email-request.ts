@@ -59,7 +59,7 @@ const UNBUILT = z.unknown().meta({ hidden: true })
 /**
  * Rules of a message that zod cannot express (see {@link findRequestErrors}): conditions do not affect generated types.
  */
-export const emailRequestKeywords = {
+const emailRequestKeywords = {
   description: `A message with a subject and text, html or both; or with a template, which has them. to, cc and bcc together have at most ${EMAIL_LIMITS.recipients} addresses.`,
   if: { properties: { template: {} }, required: ['template'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

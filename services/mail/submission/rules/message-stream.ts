@@ -1,12 +1,15 @@
 /** The stream of a message, and what bulk mail needs (RFC 8058, and the bulk rules of Gmail, Yahoo and Outlook). */
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
-import type { MessageDoc } from '../../store/documents.ts'
-import { LIST_NAME } from '../../store/rules/stream.ts'
-import type { Submission } from '../submission.ts'
+import type { Lane } from '../../store/rules/flow.ts'
+import { LIST_NAME, type OwnField } from '../../store/rules/stream.ts'
 import type { ReadMessage } from './validate-message.ts'
 
 /** The fields of a message that name its stream. */
-export type MessageStream = Pick<MessageDoc, 'lane' | 'list' | 'own_fields'>
+export interface MessageStream {
+  lane: Lane
+  list?: string
+  own_fields?: OwnField[]
+}
 
 /** The stream, or why the message cannot go out in it. */
 export type ChosenStream =
@@ -18,7 +21,7 @@ export type ChosenStream =
  * that mail programs reach: `mayAddLink`.
  */
 export function chooseStream(
-  submission: Pick<Submission, 'lane' | 'list'>,
+  submission: { lane?: Lane | undefined; list?: string | undefined },
   read: Pick<ReadMessage, 'stream' | 'list' | 'unsubscribe' | 'hasFeedbackId'>,
   mayAddLink: boolean,
 ): ChosenStream {
@@ -37,7 +40,7 @@ function bulkStream(
 ): ChosenStream {
   if (unsubscribe === 'incomplete') return notLeavable(sentence('streams.incomplete_fields'))
   if (unsubscribe === 'none' && !mayAddLink) return notLeavable(sentence('streams.no_address'))
-  const own: NonNullable<MessageDoc['own_fields']> = [
+  const own: OwnField[] = [
     ...(unsubscribe === 'one_click' ? (['unsubscribe'] as const) : []),
     ...(hasFeedbackId ? (['feedback_id'] as const) : []),
   ]
