@@ -33,7 +33,7 @@ import {
 } from '@tabler/icons-react'
 import type { Output } from '../api/client.ts'
 import type common from '../i18n/en/common.json'
-import { type AccountRole, includesRole } from '../session/roles.ts'
+import { type AccountRole, includesRole } from '../state/roles.ts'
 
 type Label = keyof (typeof common)['nav']
 

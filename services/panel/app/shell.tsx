@@ -8,6 +8,7 @@ import { lazy, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { setShownAccount } from '../api/fetch.ts'
 import { SessionContext, sessionQuery, useSession, useTrial } from '../session/session.ts'
+import { RoleContext } from '../state/roles.ts'
 import { useSessionExpired } from '../state/session-expiry.ts'
 import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
@@ -24,7 +25,9 @@ export function Shell() {
   setShownAccount(data.account.id)
   return (
     <SessionContext value={data}>
-      <Frame key={data.account.id} />
+      <RoleContext value={data.account.role}>
+        <Frame key={data.account.id} />
+      </RoleContext>
     </SessionContext>
   )
 }

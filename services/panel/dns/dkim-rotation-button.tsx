@@ -5,9 +5,9 @@ import { IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { NeedsRole } from '../session/needs-role.tsx'
 import { notifySuccess } from '../ui/feedback/notifications.ts'
 import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
+import { NeedsRole } from '../ui/forms/needs-role.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 
 const KINDS = ['rsa-sha256', 'ed25519-sha256', 'own'] as const

@@ -4,9 +4,9 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { NeedsRole } from '../session/needs-role.tsx'
 import { notifyError } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
+import { NeedsRole } from '../ui/forms/needs-role.tsx'
 import { CodeBlock } from '../ui/values/code-block.tsx'
 
 /** A token created here is also used in the code examples until the page is closed. */

@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
-import { NeedsRole } from '../../session/needs-role.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
+import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { isInProgress } from './mail-statuses.ts'
 
 const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { useRoleRefusal } from '../../session/roles.ts'
+import { useRoleRefusal } from '../../state/roles.ts'
 
 export function SendButton() {
   const { t } = useTranslation()

@@ -3,12 +3,12 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import { NeedsRole } from '../../session/needs-role.tsx'
-import type { AccountRole } from '../../session/roles.ts'
+import type { AccountRole } from '../../state/roles.ts'
 import { useSessionExpired } from '../../state/session-expiry.ts'
 import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 import { headline } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
+import { NeedsRole } from './needs-role.tsx'
 import type { Fields } from './use-fields.ts'
 
 /** State of the mutation that a form shows. */

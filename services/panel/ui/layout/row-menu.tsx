@@ -2,8 +2,8 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { NeedsRole } from '../../session/needs-role.tsx'
-import type { AccountRole } from '../../session/roles.ts'
+import type { AccountRole } from '../../state/roles.ts'
+import { NeedsRole } from '../forms/needs-role.tsx'
 
 /** `name` identifies the row in the accessible name of the menu. `needs`: the role in the account that its actions need. */
 export function RowMenu({ name, needs, children }: { name: string; needs?: AccountRole; children: ReactNode }) {

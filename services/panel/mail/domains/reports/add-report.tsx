@@ -7,9 +7,9 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../../api/client.ts'
 import { fillPath, request } from '../../../api/fetch.ts'
-import { NeedsRole } from '../../../session/needs-role.tsx'
 import { notifySuccess } from '../../../ui/feedback/notifications.ts'
 import { SubmitForm } from '../../../ui/forms/form.tsx'
+import { NeedsRole } from '../../../ui/forms/needs-role.tsx'
 
 type Added = Output<'addDomainReportOperation'>
 

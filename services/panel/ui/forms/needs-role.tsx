@@ -1,6 +1,6 @@
 /** Controls that need a role in the account. */
 import type { ReactNode } from 'react'
-import { type AccountRole, useRoleRefusal } from './roles.ts'
+import { type AccountRole, useRoleRefusal } from '../../state/roles.ts'
 
 /** Disables the controls inside, with the reason, unless the user has the role in the account. */
 export function NeedsRole({ needs, children }: { needs: AccountRole; children: ReactNode }) {
