@@ -46,6 +46,7 @@ export const completeOidcLogin = endpoint({
   summary:
     'Completes a login with the query of the address that the provider sent the browser to; sets the session cookie. With a second factor the answer is 401 second_factor_required, as that of logIn.',
   access: ANYBODY,
+  example: { body: { query: 'code=the-code-of-the-provider&state=the-state-of-the-login' } },
   body: z.strictObject({
     query: z.string().min(1).max(8_192),
     lang: lang.optional().describe('Language of an account that is created.'),

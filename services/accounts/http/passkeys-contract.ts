@@ -52,6 +52,7 @@ export const startMyPasskey = endpoint({
   path: '/api/v1/me/passkeys/options',
   summary: 'Begins to register a passkey: the options for the browser.',
   access: SESSION,
+  example: { body: { current_password: 'correct horse battery' } },
   body: z.strictObject({ current_password: typedPassword }),
   bodyBytes: 4_096,
   response: question,
@@ -65,6 +66,16 @@ export const createMyPasskey = endpoint({
   path: '/api/v1/me/passkeys',
   summary: 'Registers the passkey that the browser made.',
   access: SESSION,
+  example: {
+    body: {
+      name: 'My phone',
+      challenge: 'the challenge of the options',
+      id: 'id-of-the-credential',
+      client_data: 'client-data-of-the-browser',
+      attestation: 'attestation-of-the-device',
+      transports: ['internal'],
+    },
+  },
   body: z.strictObject({
     name,
     challenge,
@@ -88,6 +99,7 @@ export const renameMyPasskey = endpoint({
   path: '/api/v1/me/passkeys/{id}',
   summary: 'Renames a passkey of the own account.',
   access: SESSION,
+  example: { body: { name: 'My laptop' } },
   params: passkeyParams,
   body: z.strictObject({ name }),
   response: passkey,
@@ -124,6 +136,16 @@ export const completePasskeyLogin = endpoint({
   path: '/api/v1/session/passkey',
   summary: 'Logs in with the answer of a passkey and sets the session cookie; no second factor is asked for.',
   access: ANYBODY,
+  example: {
+    body: {
+      challenge: 'the challenge of the options',
+      id: 'id-of-the-credential',
+      client_data: 'client-data-of-the-browser',
+      authenticator_data: 'data-of-the-device',
+      signature: 'signature-of-the-device',
+      user_handle: 'handle-of-the-user',
+    },
+  },
   body: z.strictObject({
     challenge,
     id: credentialId,

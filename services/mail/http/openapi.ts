@@ -5,6 +5,7 @@ import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
 import { openApi, operationsOf } from '../../platform/http/openapi.ts'
 import { documentOperations } from '../../platform/http/reference/document-operations.ts'
 import { intakeOperations } from '../reports/http/report-intake-contract.ts'
+import { unsubscribeOperations } from '../streams/http/unsubscribe-contract.ts'
 import * as mailContract from './contract.ts'
 import { type Access, roleFor, scopesFor } from './shared/access.ts'
 
@@ -25,6 +26,7 @@ export function mailDocument(server: string) {
       ...operationsOf<Access>(mailContract),
       ...documentOperations<AnyAccess>(PUBLIC),
       ...intakeOperations,
+      ...unsubscribeOperations,
     ],
     securitySchemes: {
       session: {
@@ -54,6 +56,11 @@ const ID = '01kaqj3v9yxd1m5r8n2t6w0bze'
 const PATH_EXAMPLES = {
   'users/{id}': `usr_${ID}`,
   'sessions/{id}': `ss_${ID}`,
+  'passkeys/{id}': 'id-of-the-credential',
+  'members/{id}': `usr_${ID}`,
+  'accounts/{id}': `usr_${ID}`,
+  'member-invitations/{id}': `minv_${ID}`,
+  'u/{token}': `${ID}.sealed`,
   'invitations/{id}': `inv_${ID}`,
   'domains/{id}': `dom_${ID}`,
   'dkim/{selector}': 'pw2026a',
@@ -97,7 +104,10 @@ const TAGS = [
   { name: 'Audit log', description: 'Who changed what.' },
   { name: 'Users', description: 'All accounts, for admins.' },
   { name: 'Operator', description: 'The state of the installation, for admins.' },
-  { name: 'Service', description: 'Reports of other servers, this document, and the probe of load balancers.' },
+  {
+    name: 'Service',
+    description: 'Reports of other servers, links in mail, this document, and the probe of load balancers.',
+  },
 ]
 
 /** Requirements of one operation. Required roles and scopes are in the lists (OpenAPI 3.1). */

@@ -12,6 +12,7 @@ import { SCOPES } from '../../../services/mail/http/shared/access.ts'
 import { reportToken } from '../../../services/mail/message/report-address.ts'
 import { saveCaptured } from '../../../services/mail/store/captured.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
+import { unsubscribeUrl } from '../../../services/mail/streams/unsubscribe-link.ts'
 import { putSuppression } from '../../../services/mail/suppressions/manage-suppressions.ts'
 import { createTemplate, publishTemplate } from '../../../services/mail/templates/manage-templates.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
@@ -19,7 +20,14 @@ import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { placedOperations } from '../../../services/platform/http/reference/reference-document.ts'
 import { newId } from '../../../services/platform/ids.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
-import { giveDomain, giveToken, giveUser, PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
+import {
+  giveDomain,
+  giveMembership,
+  giveToken,
+  giveUser,
+  PASSWORD,
+} from '../../support/accounts/accounts-and-domains.ts'
+import { softwarePasskey } from '../../support/accounts/software-passkey.ts'
 import { startCloudflare } from '../../support/dns/fake-cloudflare.ts'
 import type { FakeCloud } from '../../support/dns/fake-provider-http.ts'
 import { createFakeStore } from '../../support/dns/fake-provider-zones.ts'
@@ -28,7 +36,9 @@ import { type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
 import { type PrintedAnswer, printedExamples, startShell, successChecker } from '../../support/http/printed-examples.ts'
 import { giveMessage } from '../../support/mail/stored-messages.ts'
 
-const document = mailDocument('http://127.0.0.1:3025')
+/** Passkeys need a host name. */
+const ORIGIN = 'http://localhost:3025'
+const document = mailDocument(ORIGIN)
 const operations = placedOperations(document)
 
 let api: PanelApi
@@ -39,6 +49,7 @@ beforeAll(async () => {
   cloud = await startCloudflare(createFakeStore(['example.com', 'example.org'], 60))
   ;[api, shell] = await Promise.all([
     startPanelApi({
+      APP_BASE_URL: ORIGIN,
       CLOUDFLARE_API_URL: cloud.url,
       DNS_SERVERS: '127.0.0.1:1',
       BLOCKLISTS: 'none',
@@ -209,6 +220,54 @@ const withEmail = async ({ client }: Caller) => {
   return mailedToken()
 }
 
+/** A passkey, registered by its owner, and the answer to a question of the server. */
+async function withPasskey({ user, client }: Caller) {
+  const passkey = softwarePasskey(user._id)
+  const answer = ({ options: { challenge } }: { options: { challenge: string } }) => ({
+    ...{ challenge, origin: ORIGIN, host: 'localhost' },
+  })
+  const register = async () => {
+    const { body } = await client.post('/api/v1/me/passkeys/options', { current_password: PASSWORD })
+    return { challenge: body.challenge as string, ...passkey.register(answer(body)) }
+  }
+  const store = async () => {
+    const stored = await client.post('/api/v1/me/passkeys', { name: 'My phone', ...(await register()) })
+    expect(stored.status).toBe(201)
+    return passkey.id
+  }
+  return { passkey, answer, register, store }
+}
+const storedPasskey: Prepare = async caller => ({ 'id-of-the-credential': await (await withPasskey(caller)).store() })
+
+/** Another account, of which the caller is a member. */
+const membership: Prepare = async ({ user }) => {
+  const { user: owner } = await api.newUser()
+  await giveMembership(api.db, owner, user, 'developer')
+  return { [`usr_${ID}`]: owner._id }
+}
+/** A member of the account of the caller. */
+const member: Prepare = async ({ user }) => {
+  const { user: other } = await api.newUser()
+  await giveMembership(api.db, user, other, 'viewer')
+  return { [`usr_${ID}`]: other._id }
+}
+async function invitedMember(client: ApiClient): Promise<string> {
+  const { body } = await client.post('/api/v1/member-invitations', { email: `${newId('g')}@example.net` })
+  return body.id
+}
+/** The token of an invitation to the account of somebody else. */
+const memberToken =
+  (operation: string): Prepare =>
+  async () => {
+    await invitedMember((await api.newUser()).client)
+    return replaceToken(operation, await mailedToken())
+  }
+const subscriber: Prepare = async ({ user }) => {
+  const of = { userId: user._id, deliveryId: `em_${ID}.0`, stream: 'bulk', domain: 'example.com', email: 'a@b.example' }
+  const link = unsubscribeUrl(api.secrets, '', of)
+  return { [`${ID}.sealed`]: link.slice(link.lastIndexOf('/') + 1) }
+}
+
 /** Where records by their ids are not enough. */
 const PREPARE: Readonly<Record<string, Prepare>> = {
   logIn: async ({ user }) => ({ '"ann"': JSON.stringify(user.username) }),
@@ -262,6 +321,42 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     await collection.updateOne({ _id: id }, { $set: { 'dkim.$[].state': 'active' } })
     return { [`dom_${ID}`]: id }
   },
+  createMyPasskey: async caller => {
+    const { challenge, id, client_data, attestation } = await (await withPasskey(caller)).register()
+    return {
+      'the challenge of the options': challenge,
+      ...{ 'id-of-the-credential': id, 'client-data-of-the-browser': client_data },
+      'attestation-of-the-device': attestation,
+    }
+  },
+  renameMyPasskey: storedPasskey,
+  deleteMyPasskey: storedPasskey,
+  completePasskeyLogin: async caller => {
+    const { passkey, answer, store } = await withPasskey(caller)
+    await store()
+    const { body } = await api.anonymous.post('/api/v1/session/passkey/options')
+    const { id, client_data, authenticator_data, signature, user_handle } = passkey.logIn(answer(body))
+    return {
+      'the challenge of the options': body.challenge,
+      ...{ 'id-of-the-credential': id, 'client-data-of-the-browser': client_data },
+      ...{ 'data-of-the-device': authenticator_data, 'signature-of-the-device': signature },
+      'handle-of-the-user': user_handle,
+    }
+  },
+  updateMember: member,
+  removeMember: member,
+  resendMemberInvitation: async ({ client }) => ({ [`minv_${ID}`]: await invitedMember(client) }),
+  revokeMemberInvitation: async ({ client }) => ({ [`minv_${ID}`]: await invitedMember(client) }),
+  readMemberInvitation: memberToken('readMemberInvitation'),
+  joinAsNewUser: async caller => ({
+    ...(await memberToken('joinAsNewUser')(caller)),
+    '"bob"': JSON.stringify(newId('u')),
+  }),
+  joinAccount: memberToken('joinAccount'),
+  leaveAccount: membership,
+  switchAccount: membership,
+  showUnsubscribe: subscriber,
+  unsubscribe: subscriber,
   send: sender,
   sendEmail: sender,
   sendEmailBatch: sender,
@@ -323,9 +418,13 @@ test('every operation has a command, and a body where it needs one', () => {
   expect([...printed].filter(([, command]) => /%7B/.test(command)).map(([id]) => id)).toEqual([])
 })
 
+/** They need a provider and a browser that comes back from it: test/system/accounts/oidc-login.test.ts has both. */
+const AT_PROVIDER: readonly string[] = ['beginOidcLogin', 'completeOidcLogin']
+
 describe('the printed command succeeds:', () => {
   const check = successChecker(document)
-  test.each(operations.map(({ operation }) => operation.operationId))('%s', async operationId => {
+  const runnable = operations.map(({ operation }) => operation.operationId).filter(id => !AT_PROVIDER.includes(id))
+  test.each(runnable)('%s', async operationId => {
     const answer = await run(operationId)
     check(operationId, answer)
   })

@@ -63,6 +63,7 @@ export const changeMemberOperation = endpoint({
   path: '/api/v1/members/{id}',
   summary: 'Changes the role of a member; it holds from the next request. Only the owner makes and changes admins.',
   access: ADMIN,
+  example: { body: { role: 'developer' } },
   params: userParams,
   body: z.strictObject({ role }),
   response: member,
@@ -107,6 +108,7 @@ export const createMemberInvitation = endpoint({
   path: '/api/v1/member-invitations',
   summary: 'Invites a person to the account by mail, who accepts within 7 days. Only the owner invites admins.',
   access: ADMIN,
+  example: { body: { email: 'bob@example.com', role: 'developer', lang: 'en' } },
   body: z.strictObject({ email, role: role.default('developer'), lang: lang.default('en') }),
   status: 201,
   response: memberInvitation,
@@ -144,6 +146,7 @@ export const readMemberInvitationOperation = endpoint({
   path: '/api/v1/session/member-invitation',
   summary: 'What the link of an invitation to an account is for; the link stays valid.',
   access: ANYBODY,
+  example: { body: { token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo' } },
   body: z.strictObject({ token: linkToken }),
   bodyBytes: 4_096,
   response: z
@@ -167,6 +170,13 @@ export const joinAsNewUserOperation = endpoint({
   summary:
     'Creates a user with the token of the link of an invitation to an account, which is valid once, and logs in to the account.',
   access: ANYBODY,
+  example: {
+    body: {
+      token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo',
+      username: 'bob',
+      password: 'a long and secret phrase',
+    },
+  },
   body: z.strictObject({
     token: linkToken,
     username,
@@ -188,6 +198,7 @@ export const joinAccountOperation = endpoint({
   summary:
     'Accepts an invitation to an account with the token of its link, which is valid once; the session then works in the account.',
   access: SESSION,
+  example: { body: { token: 'Vh3n0Zk8Qy2Lr6Wd1Xc5Bt9Ms4Pf7Jg0Ka3Ue8Yi2Oo' } },
   body: z.strictObject({ token: linkToken }),
   bodyBytes: 4_096,
   response: session,
@@ -224,6 +235,7 @@ export const switchAccountOperation = endpoint({
   path: '/api/v1/session/account',
   summary: 'Lets the session work in another account of its user.',
   access: SESSION,
+  example: { body: { account_id: 'usr_01kaqj3v9yxd1m5r8n2t6w0bze' } },
   body: z.strictObject({ account_id: z.string().min(1).max(128) }),
   response: session,
 })
