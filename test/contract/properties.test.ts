@@ -102,6 +102,7 @@ const ONLY_ERRORS = new Set([
   'POST /api/v1/emails/{id}/retry',
   'GET /api/v1/webhooks/{id}/deliveries/{delivery}',
   'POST /api/v1/webhooks/{id}/deliveries/{delivery}/replay',
+  'GET /api/v1/template-previews/{id}',
   'GET /api/v1/inbox/{id}/preview',
   'GET /api/v1/inbox/{id}/raw',
 ])
