@@ -45,7 +45,10 @@ const variable = z
     default: z
       .unknown()
       .meta({
-        type: ['string', 'number', 'boolean', 'array'],
+        anyOf: [
+          ...['string', 'number', 'boolean'].map(type => ({ type })),
+          { type: 'array', items: { type: ['string', 'number', 'boolean', 'object'] } },
+        ],
         description: 'Used when a message gives no value; of the type of the variable.',
       })
       .optional(),
