@@ -69,7 +69,7 @@ describe('acceptance', () => {
     const { accept, queued, webhook, hooks, send, domain } = await hooked()
     const tags = [{ name: 'kind', value: 'receipt' }]
     const { id } = await accept({
-      ...{ tags, metadata: { order: '7' } },
+      ...{ tags, metadata: { order: '7' }, stream: 'transactional' },
       recipients: [
         { email: at('b'), type: 'to' },
         { email: at('c'), type: 'cc' },

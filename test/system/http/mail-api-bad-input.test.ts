@@ -219,12 +219,25 @@ async function bombard({ method, path, params, query, body }: AnyEndpoint) {
   return { errors, statuses }
 }
 
+/** Their tokens of 43 characters, and addresses that may be called, are never made by chance: other tests pass valid ones. */
+const NEEDS_EXACT_VALUES: ReadonlySet<string> = new Set([
+  'POST /api/v1/session/member-invitation',
+  'POST /api/v1/session/member-invitation/accept',
+  'POST /api/v1/session/invitation',
+  'POST /api/v1/session/invitation/accept',
+  'POST /api/v1/session/password-reset/complete',
+  'POST /api/v1/session/email-confirmation',
+  'POST /api/v1/me/accounts',
+  'POST /api/v1/webhooks',
+])
+
 test.each(ROWS)('%s never returns an internal error', async (_, operation) => {
   const { errors, statuses } = await bombard(operation)
   expect(errors).toEqual([])
   // At least one request passes authorization and validation.
   const takesInput = operation.body !== undefined || operation.query !== undefined
-  if (takesInput) expect([...statuses].some(status => status !== 422 && status !== 400)).toBe(true)
+  if (takesInput && !NEEDS_EXACT_VALUES.has(`${operation.method} ${operation.path}`))
+    expect([...statuses].some(status => status !== 422 && status !== 400)).toBe(true)
 })
 
 test('the table contains all operations', () => expect(ROWS.length).toBeGreaterThan(65))

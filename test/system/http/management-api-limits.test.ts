@@ -245,5 +245,5 @@ describe('DNS', () => {
 
 test('the operations cover every kind of access', () => {
   const kinds = new Set(MAIL_OPERATIONS.map(({ access }) => (access as Access | { kind: 'public' }).kind))
-  expect([...kinds].toSorted()).toEqual(['account', 'admin', 'public', 'session'])
+  expect([...kinds].toSorted()).toEqual(['account', 'admin', 'member', 'public', 'session'])
 })

@@ -9,7 +9,8 @@ import { giveMessage } from '../../support/mail/stored-messages.ts'
 
 let api: SendApi
 beforeAll(async () => {
-  api = await startSendApi()
+  // Bulk mail needs a public address for its links.
+  api = await startSendApi({ APP_BASE_URL: 'https://mail.example.net' })
 })
 afterAll(() => api.stop())
 

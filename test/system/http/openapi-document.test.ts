@@ -14,7 +14,7 @@ test('lists every operation of the API without authentication', async () => {
     })
     expect(document.paths['/api/v1/session']?.post?.security).toEqual([])
     expect(document.paths['/api/v1/domains']?.post?.security).toEqual([
-      { session: [], csrf: [] },
+      { session: ['account:admin'], csrf: [] },
       { token: ['domains:write'] },
     ])
     expect(document.paths['/api/v1/admin/users']?.get?.security).toEqual([{ session: ['admin'] }])

@@ -9,7 +9,8 @@ import { type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
 
 let api: PanelApi
 beforeAll(async () => {
-  api = await startPanelApi()
+  // Bulk mail needs a public address for its links.
+  api = await startPanelApi({ APP_BASE_URL: 'https://mail.example.net' })
 })
 afterAll(() => api.stop())
 

@@ -31,7 +31,7 @@ describe('an address is refused', () => {
       (environment, id) => `${environment.token(id, { expiresAt: new Date(Date.now() - 32 * DAY_MS) })}@${OWN}`,
       /^550 5\.1\.1 This return path has expired/,
     ],
-    ['for complaints at a domain of a user', (e, id) => `feedback+${e.token(id)}@${OWN}`, UNKNOWN],
+    ['for complaints with the token of another host', (e, id) => `feedback+${e.token(id)}@${BOUNCES}`, UNKNOWN],
     ['with a route to another server', () => `ann%example.org@${BOUNCES}`, UNKNOWN],
   ])('%s', async (_, address, reply) => {
     const environment = await startInboundEnvironment()
