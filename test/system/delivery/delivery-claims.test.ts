@@ -102,6 +102,8 @@ describe('a delivery that a worker abandoned', () => {
     await environment.mongo.db.collection('events').insertOne({
       _id: `${id}.0#1`,
       m: id,
+      user_id: environment.userId,
+      rcpt: at('b'),
       type: 'delivered',
       attempt: 1,
       at: environment.clock.now(),

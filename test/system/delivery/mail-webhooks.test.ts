@@ -87,7 +87,7 @@ describe('acceptance', () => {
     expect(received).toMatchObject({ type: 'email.accepted', timestamp: expect.stringMatching(/Z$/) })
     expect(received?.data).toEqual({
       ...{ email_id: id, message_id: `<${id}@example.com>`, from: 'a@example.com', to: at('b'), subject: 'hello' },
-      ...{ domain: domain.name, tags, metadata: { order: '7' } },
+      ...{ domain: domain.name, tags, metadata: { order: '7' }, stream: 'transactional' },
     })
     expect(hooks.forged).toBe(0)
   })

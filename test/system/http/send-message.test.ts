@@ -168,10 +168,14 @@ describe('POST /api/v1/emails', () => {
   })
 
   test('accepts a session with a CSRF header', async () => {
-    const headers = await sessionHeaders(api.mongo, api.user._id)
-    expect((await post(minimal, { token: '', headers })).status).toBe(202)
+    // The name of the cookie depends on the scheme of APP_BASE_URL: plain http, as by default.
+    const plain = await sendApiForThisTest()
+    const headers = await sessionHeaders(plain.mongo, plain.user._id)
+    const send = (sent: Record<string, string>) =>
+      plain.call('POST', '/api/v1/emails', { body: minimal, token: '', headers: sent })
+    expect((await send(headers)).status).toBe(202)
     const { 'x-csrf': _, ...withoutCsrf } = headers
-    const refused = await post(minimal, { token: '', headers: withoutCsrf })
+    const refused = await send(withoutCsrf)
     expect([refused.status, refused.body]).toMatchObject([403, { code: 'csrf_header_missing' }])
   })
 })
