@@ -5,6 +5,7 @@
  */
 import { type Sentence, sentence } from '../sentences/sentence.ts'
 import { BLOCK_BYTES, decodeUtf8, JsonError, type LargeText, TextBuffer } from './json-text.ts'
+import { OctetList } from './octet-list.ts'
 
 /** What a document may have. */
 export interface JsonLimits {
@@ -16,6 +17,11 @@ export interface JsonLimits {
   depth: number
   /** Strings of more octets become {@link LargeText}. */
   text: number
+  /**
+   * Lists of more than this number of integers from 0 to 255, and of nothing else, become a Buffer: bytes that clients
+   * write as numbers count as one value. Without it they are lists.
+   */
+  octets?: number
 }
 
 /** Longest name of a member, and longest number, in octets. */
@@ -57,6 +63,8 @@ interface Level {
   name: string
   /** Members of an object so far. */
   members: number
+  /** Entries of a list so far, while all of them are octets and nothing else was in it. */
+  octets?: OctetList
 }
 
 /** Tokens that may follow. */
@@ -119,6 +127,10 @@ export class JsonReader {
     const octet = bytes[at] ?? 0
     if (octet === 0x20 || octet === 0x0a || octet === 0x0d || octet === 0x09) return at + 1
     const expected = this.#expected
+    if (this.#top?.octets && expected === 'value') {
+      const next = this.#top.octets.read(bytes, at)
+      if (next > at) return next
+    }
     if (octet === QUOTE && expected !== ':' && expected !== ', or end' && expected !== 'nothing') {
       this.#token = 'string'
       return this.#readWholeString(bytes, at + 1)
@@ -153,20 +165,51 @@ export class JsonReader {
       throw new JsonError(sentence('json.levels', { count: this.#limits.depth, at: this.#before + at }), 'size')
     this.#put(container)
     this.#top = { container, name: '', members: 0 }
+    if (this.#limits.octets !== undefined && Array.isArray(container)) this.#top.octets = new OctetList()
     this.#stack.push(this.#top)
     this.#expected = expected
   }
 
   #close(): void {
-    this.#stack.pop()
+    const { octets } = this.#stack.pop() ?? {}
     this.#top = this.#stack.at(-1)
+    if (octets && octets.length > 0) this.#replaceLast(octets)
     this.#expected = this.#top ? ', or end' : 'nothing'
   }
 
-  #put(value: unknown): void {
-    this.#values++
+  /** The list that ends here was put into its container when it began. */
+  #replaceLast(octets: OctetList): void {
+    const isLong = octets.length > (this.#limits.octets ?? 0)
+    if (!isLong) this.#countValues(octets.length)
+    const value = isLong ? octets.toBuffer() : [...octets.toBuffer()]
+    const { container, name } = this.#top ?? {}
+    if (!container) this.#result = value
+    else if (Array.isArray(container)) container[container.length - 1] = value
+    else if (name !== undefined) container[name] = value
+  }
+
+  #countValues(count: number): void {
+    this.#values += count
     if (this.#values > this.#limits.values)
       throw new JsonError(sentence('json.values', { count: this.#limits.values }), 'size')
+  }
+
+  /** True when the value was taken as one of a list of octets. A list with anything else becomes one of values. */
+  #putOctet(top: Level, value: unknown): boolean {
+    if (!top.octets) return false
+    if (top.octets.add(value)) return true
+    this.#countValues(top.octets.length)
+    if (Array.isArray(top.container)) for (const octet of top.octets.toBuffer()) top.container.push(octet)
+    delete top.octets
+    return false
+  }
+
+  #put(value: unknown): void {
+    if (this.#top?.octets && this.#putOctet(this.#top, value)) {
+      this.#expected = ', or end'
+      return
+    }
+    this.#countValues(1)
     const top = this.#top
     if (!top) this.#result = value
     else if (Array.isArray(top.container)) top.container.push(value)
