@@ -32,7 +32,8 @@ describe('a list of octets', () => {
     ['with a list stays a list', '[1,2,3,4,[5],6]', [1, 2, 3, 4, [5], 6]],
     ['with null stays a list', '[1,2,3,4,null]', [1, 2, 3, 4, null]],
   ])('%s, however it is cut', (_, document, expected) => {
-    for (const sizes of [[], Array(document.length).fill(1), [2], [5, 1]]) expect(read(document, sizes)).toEqual(expected)
+    for (const sizes of [[], Array(document.length).fill(1), [2], [5, 1]])
+      expect(read(document, sizes)).toEqual(expected)
   })
 
   test.each(['[1,2,3,4', '[1,2,3,4,', '[1,2,3,4,]', '[1,,2]', '[01,2]', '[1,02,3]', '[1,2 3]', '[1,2,3,4}', '[,1]'])(
@@ -61,9 +62,14 @@ describe('a list of octets', () => {
   test('of any bytes and any cuts is read as they are', () => {
     const bytes = fc.uint8Array({ minLength: 4, maxLength: 300 })
     fc.assert(
-      fc.property(bytes, fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }), fc.boolean(), (given, sizes, blank) => {
-        expect(read(`[${[...given].join(blank ? ', ' : ',')}]`, sizes)).toEqual(Buffer.from(given))
-      }),
+      fc.property(
+        bytes,
+        fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }),
+        fc.boolean(),
+        (given, sizes, blank) => {
+          expect(read(`[${[...given].join(blank ? ', ' : ',')}]`, sizes)).toEqual(Buffer.from(given))
+        },
+      ),
       { numRuns: 300 },
     )
   })

@@ -111,7 +111,7 @@ export class JsonReader {
     while (at < bytes.length) {
       if (this.#token === 'string') at = this.#readString(bytes, at)
       else if (this.#token === 'word') at = this.#readWord(bytes, at)
-      else at = this.#readStructure(bytes, at)
+      else at = this.#readOctets(bytes, at) ?? this.#readStructure(bytes, at)
     }
     this.#before += bytes.length
   }
@@ -123,14 +123,17 @@ export class JsonReader {
     return this.#result
   }
 
+  /** The way that is fast, for the entries of a list of octets; undefined where there are none to read. */
+  #readOctets(bytes: Buffer, at: number): number | undefined {
+    if (!this.#top?.octets || this.#expected !== 'value') return undefined
+    const next = this.#top.octets.read(bytes, at)
+    return next > at ? next : undefined
+  }
+
   #readStructure(bytes: Buffer, at: number): number {
     const octet = bytes[at] ?? 0
     if (octet === 0x20 || octet === 0x0a || octet === 0x0d || octet === 0x09) return at + 1
     const expected = this.#expected
-    if (this.#top?.octets && expected === 'value') {
-      const next = this.#top.octets.read(bytes, at)
-      if (next > at) return next
-    }
     if (octet === QUOTE && expected !== ':' && expected !== ', or end' && expected !== 'nothing') {
       this.#token = 'string'
       return this.#readWholeString(bytes, at + 1)

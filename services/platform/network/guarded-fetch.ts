@@ -59,7 +59,8 @@ export function findTargetError(
   return protocol === 'https:' ? undefined : 'tls_required'
 }
 
-const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => Sentence>> = {
+/** The reasons as sentences. */
+export const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => Sentence>> = {
   url_login: () => sentence('webhook.url_login'),
   private_address: ({ hostname }) => sentence('webhook.private_address', { host: hostname }),
   tls_required: ({ protocol }) => sentence('webhook.tls_required', { protocol }),
@@ -84,6 +85,13 @@ function guardedLookup(resolve: Lookup, allowed: (address: string) => boolean): 
   }
 }
 
+/** Connects to allowed addresses only. */
+export function guardedAgent(allowPrivate: AllowPrivate, resolve: Lookup = lookup): Agent {
+  const allowed = (address: string) =>
+    allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
+  return new Agent({ connect: { lookup: guardedLookup(resolve, allowed) } })
+}
+
 /** Creates a guarded post. With `allowPrivate` all addresses and plain HTTP are allowed, or those of this machine. */
 export function createGuardedPost({
   allowPrivate,
@@ -92,9 +100,7 @@ export function createGuardedPost({
   allowPrivate: AllowPrivate
   resolve?: Lookup
 }): GuardedPost {
-  const allowed = (address: string) =>
-    allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
-  const agent = new Agent({ connect: { lookup: guardedLookup(resolve, allowed) } })
+  const agent = guardedAgent(allowPrivate, resolve)
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0, keepAnswerBytes = 0 }) => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong) throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
