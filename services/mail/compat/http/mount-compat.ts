@@ -23,9 +23,15 @@ import { createRenderPublished } from '../../templates/render-published.ts'
 import { mountMailWebhooks } from '../../webhooks/http/webhooks.ts'
 import { createFetchAttachments } from '../fetch-attachments.ts'
 import { foreignErrors } from './answer.ts'
+import { addApiKeyRoutes } from './api-keys.ts'
+import { addDomainRoutes } from './domains.ts'
 import { addEmailRoutes } from './emails.ts'
 import { ownOperations } from './own-operations.ts'
+import { addPostalRoute } from './postal.ts'
+import { addSuppressionRoutes } from './suppressions.ts'
+import { addTemplateRoutes } from './templates.ts'
 import { refuseUnserved } from './unserved.ts'
+import { addWebhookRoutes } from './webhooks.ts'
 
 const MIB = 1024 * 1024
 
@@ -60,7 +66,16 @@ export function mountCompat(app: Koa, mount: CompatMount): void {
       config.MAX_MESSAGE_BYTES,
     ),
   }
-  addEmailRoutes(deps)
+  for (const add of [
+    addEmailRoutes,
+    addDomainRoutes,
+    addApiKeyRoutes,
+    addSuppressionRoutes,
+    addTemplateRoutes,
+    addWebhookRoutes,
+    addPostalRoute,
+  ])
+    add(deps)
   app.use(collapseSlashes)
   app.use(foreignErrors(mount.log))
   app.use(router.routes())

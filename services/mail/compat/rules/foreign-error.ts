@@ -19,6 +19,7 @@ export type ErrorName =
   | 'not_implemented'
   | 'rate_limit_exceeded'
   | 'restricted_api_key'
+  | 'suspended_api_key'
   | 'validation_error'
 
 /** How a refusal is answered. */

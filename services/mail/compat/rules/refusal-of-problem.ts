@@ -22,7 +22,7 @@ const TABLE: Partial<Record<ProblemCode, ForeignRefusal>> = {
   forbidden: refusal(401, 'restricted_api_key'),
   invalid_token: refusal(403, 'invalid_api_key'),
   network_not_allowed: refusal(403, 'invalid_api_key'),
-  account_suspended: refusal(403, 'invalid_api_key'),
+  account_suspended: refusal(403, 'suspended_api_key'),
   // The original answers so for a domain that is not verified.
   domain_not_verified: refusal(403, 'validation_error'),
   sender_not_allowed: refusal(403, 'validation_error'),
