@@ -90,12 +90,21 @@ async function sendMany({ context, body, own }: ForeignRequest, { clock }: Email
   const validation = context.get('x-batch-validation').toLowerCase()
   const mode = Object.hasOwn(MODES, validation) ? MODES[validation] : undefined
   if (!mode) throw new ForeignError(422, 'validation_error', sentence('compat.batch_validation'))
-  const now = clock.now()
-  const emails = Array.isArray(body) ? body.map(email => withoutLinks(toOwnEmail(email, now))) : body
-  const { data } = await own(sendBatch, { query: { mode }, body: emails })
+  if (!Array.isArray(body)) return { data: (await own(sendBatch, { body })).data }
+  const translated = body.map(email => translateItem(email, clock.now()))
+  if (mode === 'strict') for (const { error } of translated) if (error) throw error
+  const places = translated.flatMap(({ error }, index) => (error ? [] : [index]))
+  const emails = places.map(index => translated[index]?.email)
+  const isAnyLeft = emails.length > 0 || body.length === 0
+  const { data } = isAnyLeft ? await own(sendBatch, { query: { mode }, body: emails }) : { data: [] }
   const sent = data.flatMap(({ id }) => (id === undefined ? [] : [{ id }]))
-  const errors = data.flatMap(({ index, error }) => (error ? [{ index, message: error.detail }] : []))
-  if (mode === 'partial') return { data: sent, errors }
+  if (mode === 'partial') {
+    const refused = translated.flatMap(({ error }, index) => (error ? [{ index, message: error.message }] : []))
+    const later = data.flatMap(({ index, error }) =>
+      error ? [{ index: places[index] ?? index, message: error.detail }] : [],
+    )
+    return { data: sent, errors: [...refused, ...later].toSorted((a, b) => a.index - b.index) }
+  }
   const [failed] = data.flatMap(({ error }) => error ?? [])
   // A limit was reached on the way. With the same Idempotency-Key a repeat sends only what is missing.
   if (failed)
@@ -103,9 +112,16 @@ async function sendMany({ context, body, own }: ForeignRequest, { clock }: Email
   return { data: sent }
 }
 
-function withoutLinks(email: unknown): unknown {
-  if (hasLinked(email)) refuseAttachment(sentence('compat.attachment_in_batch', { index: 0 }))
-  return email
+/** One message of a batch: translated, or why it cannot be. */
+function translateItem(given: unknown, now: Date): { email?: unknown; error?: ForeignError } {
+  try {
+    const email = toOwnEmail(given, now)
+    if (hasLinked(email)) refuseAttachment(sentence('compat.attachment_in_batch'))
+    return { email }
+  } catch (error) {
+    if (error instanceof ForeignError) return { error }
+    throw error
+  }
 }
 
 function listMessages(request: ForeignRequest): Promise<object> {

@@ -13,7 +13,7 @@ export const compat = {
   'compat.attachment_twice': 'Attachment {index} has both content and path.',
   'compat.attachment_octets': 'The content of attachment {index} must be base64, or bytes as a list of integers.',
   'compat.attachment_path': 'The path of attachment {index} must be an http or https address.',
-  'compat.attachment_in_batch': 'Attachment {index}: messages of a batch cannot have attachments by path.',
+  'compat.attachment_in_batch': 'Messages of a batch cannot have attachments by path.',
   'compat.attachment_target': 'Attachment {index} cannot be fetched: {reason}',
   'compat.attachment_status': 'Attachment {index} cannot be fetched: the server answered {status}.',
   'compat.attachment_large': 'The attachments have more than {limit} bytes.',

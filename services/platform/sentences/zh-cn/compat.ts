@@ -13,7 +13,7 @@ export const compat: Readonly<Record<keyof typeof english, string>> = {
   'compat.attachment_twice': '第 {index} 个附件同时有 content 和 path。',
   'compat.attachment_octets': '第 {index} 个附件的 content 必须是 base64，或以整数列表表示的字节。',
   'compat.attachment_path': '第 {index} 个附件的 path 必须是 http 或 https 地址。',
-  'compat.attachment_in_batch': '第 {index} 个附件：批量邮件不能按 path 添加附件。',
+  'compat.attachment_in_batch': '批量邮件不能按 path 添加附件。',
   'compat.attachment_target': '无法获取第 {index} 个附件：{reason}',
   'compat.attachment_status': '无法获取第 {index} 个附件：服务器回答 {status}。',
   'compat.attachment_large': '附件超过 {limit} 字节。',
