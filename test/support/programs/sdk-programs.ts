@@ -1,7 +1,8 @@
 /** Programs that use the official SDKs of other services: built once into the cache, again when their sources change. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, cp, mkdir, readdir, readFile } from 'node:fs/promises'
+import { access, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
@@ -10,18 +11,18 @@ import { everyProgram } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** How a language builds a program; both run in the folder with the sources and put the program into `out`. */
+/** How a language builds a program in the folder with its sources. */
 const LANGUAGES = {
   go: {
     compiler: 'go',
-    args: (out: string) => ['build', '-trimpath', '-o', join(out, 'resend-sdk'), '.'],
+    args: ['build', '-trimpath', '-o', 'resend-sdk', '.'],
     built: 'resend-sdk',
     install: 'install Go 1.24 or newer (https://go.dev/doc/install)',
   },
   rust: {
     compiler: 'cargo',
-    args: (out: string) => ['build', '--quiet', '--locked', '--target-dir', out],
-    built: 'debug/resend-sdk',
+    args: ['build', '--quiet', '--locked', '--target-dir', 'target'],
+    built: 'target/debug/resend-sdk',
     install: 'install Rust with cargo (https://rustup.rs)',
   },
 } as const
@@ -34,26 +35,31 @@ export async function buildSdkProgram(language: SdkLanguage, sources: string): P
   const { compiler, args, built, install } = LANGUAGES[language]
   const [path] = everyProgram(compiler)
   if (!path) throw new MissingProgram(`${compiler} is not on PATH`, install)
-  const folder = join(cacheFolder(process.env.XDG_CACHE_HOME), `${language}-sdk-${await digestOf(sources)}`)
-  const program = join(folder, built)
+  const cache = join(cacheFolder(process.env.XDG_CACHE_HOME), 'sdk-programs')
+  const program = join(cache, `${language}-${await digestOf(sources)}`)
   if (await exists(program)) return program
-  process.stderr.write(`tests: building the program with the SDK for ${language} (once)\n`)
-  await mkdir(folder, { recursive: true })
-  // Not in the tree: the compilers write beside the sources.
-  const work = join(folder, 'sources')
-  await cp(sources, work, { recursive: true })
+  process.stderr.write(`tests: building the program with the SDK for ${language} (a minute at most, once)\n`)
+  await mkdir(cache, { recursive: true })
+  // Not in the tree: the compilers write beside the sources, and hundreds of megabytes.
+  const work = await mkdtemp(join(tmpdir(), 'pw-sdk-'))
   try {
-    await run(path, args(folder), { cwd: work, timeout: 600_000, maxBuffer: 1 << 26 })
+    await cp(sources, work, { recursive: true })
+    await run(path, args, { cwd: work, timeout: 900_000, maxBuffer: 1 << 26 })
+    await copyFile(join(work, built), `${program}.new`)
+    await rename(`${program}.new`, program)
+    return program
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string }
     // Only what cannot be fetched is missing; sources that do not compile are an error of the test.
-    if (!/proxy|download|registry|network|resolve host|timed? ?out/i.test(stderr)) throw error
+    if (!/proxyconnect|dial tcp|failed to (?:download|get|fetch)|network failure|resolve host/i.test(stderr))
+      throw error
     throw new MissingProgram(
       `the SDK for ${language} could not be fetched: ${stderr.split('\n')[0]}`,
       'make the registry of its packages reachable',
     )
+  } finally {
+    await rm(work, { recursive: true, force: true })
   }
-  return program
 }
 
 async function digestOf(sources: string): Promise<string> {

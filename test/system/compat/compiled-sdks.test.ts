@@ -58,7 +58,12 @@ describe('the SDK for Rust', () => {
       ...COMMON,
       shown: ['Ann <ann@sender.example>', ['bob@example.net'], 'Hello', 'Queued'],
       ...{ listed: true, batch: 2, domain: ['NotStarted', true, 2, true], keys: true },
-      ...{ suppression: 'Manual', template: 'Published', webhook: [1, 'enabled'], refused: [403, 'validation_error'] },
+      ...{
+        suppression: 'Manual',
+        template: 'Published',
+        webhook: [1, 'enabled'],
+        refused: [422, 'missing_required_field'],
+      },
     })
     const bytes = Buffer.from(Uint8Array.from({ length: 256 }, (_, n) => n))
     const raw = await api.rawOf(String(found.id))

@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     resend.api_keys.delete(&key.id)?;
     let entry = resend.suppressions.add(AddSuppressionOptions::new().with_email("rust@example.net"))?;
     let origin = format!("{:?}", resend.suppressions.get("rust@example.net")?.origin);
-    resend.suppressions.remove(&entry.id)?;
+    let _ = resend.suppressions.remove(&entry.id)?;
     let variable = Variable::new("NAME", VariableType::String).with_fallback("you");
     let options = CreateTemplateOptions::new("rust", "<p>{{{NAME}}}</p>").with_subject("Hi").with_variable(variable);
     let template = resend.templates.create(options)?;
