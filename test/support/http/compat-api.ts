@@ -41,7 +41,7 @@ export interface CompatApi {
 export async function startCompatApi(env: Record<string, string> = {}): Promise<CompatApi> {
   const mongo = await freshDatabase()
   const foundation = testFoundation(mongo, {
-    ...{ SEND_REQUESTS_PER_SECOND: '0', API_REQUESTS_PER_MINUTE: '0', COMPAT_PORT: '0', WEBHOOK_ALLOW_PRIVATE: 'true' },
+    ...{ SEND_REQUESTS_PER_SECOND: '0', API_REQUESTS_PER_MINUTE: '0', WEBHOOK_ALLOW_PRIVATE: 'true' },
     ...env,
   })
   const running = await compat(foundation)
