@@ -28,6 +28,7 @@ const SUBJECTS = {
     templates: ['message', 'store'],
     credentials: ['message', 'store', 'domains', 'submission'],
     delivery: ['message', 'store', 'suppressions', 'streams', 'dns', 'domains', 'submission', 'webhooks', 'limits'],
+    compat: ['message', 'store', 'submission', 'webhooks'],
     reports: ['message', 'store', 'dns', 'domains', 'delivery'],
     log: ['message', 'store', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
