@@ -30,7 +30,7 @@ const SUBJECTS = {
     delivery: ['message', 'store', 'suppressions', 'streams', 'dns', 'domains', 'submission', 'webhooks', 'limits'],
     compat: ['message', 'store', 'submission', 'webhooks'],
     reports: ['message', 'store', 'dns', 'domains', 'delivery'],
-    log: ['message', 'store', 'webhooks', 'domains', 'submission', 'delivery'],
+    log: ['message', 'store', 'suppressions', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
     inbound: [
       'message',

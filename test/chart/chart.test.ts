@@ -23,7 +23,16 @@ const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?
 
 /** Settings that `config` may not contain. */
 const RESERVED = [
-  ...['ADMIN_API_PORT', 'COMPAT_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
+  ...[
+    'ADMIN_API_PORT',
+    'COMPAT_PORT',
+    'ADMIN_BASE_URL',
+    'ADMIN_PASSWORD',
+    'ADMIN_USERNAME',
+    'APP_BASE_URL',
+    'APP_HOST',
+    'APP_PORT',
+  ],
   ...[
     'MAIL_HOSTNAME',
     'METRICS_PORT',

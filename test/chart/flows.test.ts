@@ -7,7 +7,15 @@ import { type End, isAllowed, type PolicyPod } from '../support/kubernetes/netwo
 import { LEAST, type Manifest, renderChart } from '../support/kubernetes/render-chart.ts'
 
 /** The value sets under test: open to all namespaces with the trial database, and as restricted as possible. */
-const OPEN = [...LEAST, '--set', 'secrets.existingSecret=', '--set', 'bounceDomain=bounces.example.com', '--set', 'compat.enabled=true']
+const OPEN = [
+  ...LEAST,
+  '--set',
+  'secrets.existingSecret=',
+  '--set',
+  'bounceDomain=bounces.example.com',
+  '--set',
+  'compat.enabled=true',
+]
 const CLOSED = [
   ...['-f', 'charts/postwright/ci/production-values.yaml'],
   ...['--set', 'tls.mode=selfSigned', '--set', 'tls.certManager.issuerRef.name='],

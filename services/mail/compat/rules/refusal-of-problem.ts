@@ -1,10 +1,10 @@
 /** Which error of Resend a problem of the own API is. */
-import type { FieldError, ProblemCode } from '../../../platform/problems.ts'
+import type { FieldError } from '../../../platform/sentences/field-error.ts'
 import type { ForeignRefusal } from './foreign-error.ts'
 
 /** A problem as far as its translation depends on it. */
 export interface ProblemFacts {
-  code: ProblemCode
+  code: string
   /** Status of the own API, for what has no entry below. */
   http: number
   sentence: { code: string }
@@ -13,7 +13,8 @@ export interface ProblemFacts {
 
 const refusal = (status: number, name: ForeignRefusal['name']): ForeignRefusal => ({ status, name })
 
-const TABLE: Partial<Record<ProblemCode, ForeignRefusal>> = {
+/** By the code of the problem. */
+export const REFUSALS: Readonly<Record<string, ForeignRefusal>> = {
   invalid_json: refusal(400, 'validation_error'),
   invalid_request: refusal(400, 'validation_error'),
   unsupported_media_type: refusal(400, 'validation_error'),
@@ -40,7 +41,7 @@ const TABLE: Partial<Record<ProblemCode, ForeignRefusal>> = {
 export function refusalOf({ code, http, sentence, errors }: ProblemFacts): ForeignRefusal {
   if (sentence.code === 'detail.idempotency_key') return refusal(400, 'invalid_idempotency_key')
   if (code === 'validation_failed') return refusalOfFields(errors)
-  const known = TABLE[code]
+  const known = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined
   if (known) return known
   return http >= 500 ? refusal(http, 'application_error') : refusal(422, 'validation_error')
 }

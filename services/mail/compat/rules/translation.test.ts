@@ -4,7 +4,7 @@ import { DecodedBase64 } from '../../message/base64.ts'
 import { lastEvent, toListed } from './email-answer.ts'
 import { toOwnEmail } from './email-request.ts'
 import { postalCode, postalStatus, postalToOwnEmail } from './postal.ts'
-import { refusalOf } from './refusal-of-problem.ts'
+import { REFUSALS, refusalOf } from './refusal-of-problem.ts'
 import { toInstant } from './relative-time.ts'
 import { toName, toOwnTemplate } from './template.ts'
 
@@ -176,6 +176,10 @@ describe('a problem of the own API', () => {
     ['internal', 500, 'application_error'],
   ])('%s is %i %s', (code, status, name) => {
     expect(refusalOf(facts(code))).toEqual({ status, name })
+  })
+
+  test('is in the table by a code that exists', () => {
+    expect(Object.keys(REFUSALS).filter(code => !(code in problems))).toEqual([])
   })
 
   test('of whatever kind has a status of an error, and in the format of Postal a code', () => {
