@@ -4,12 +4,6 @@ import { DecodedBase64 } from '../../message/base64.ts'
 import { ForeignError } from './foreign-error.ts'
 import { defined, type Fields, isFields, oneOf } from './loose-input.ts'
 
-/** An attachment whose content is still to be fetched. */
-export interface Linked {
-  path: string
-  filename: unknown
-}
-
 /** Throws `invalid_attachment`. */
 export function refuseAttachment(reason: Sentence): never {
   throw new ForeignError(422, 'invalid_attachment', reason)
