@@ -159,6 +159,8 @@ describe('a request is refused', () => {
     ['GET', '/emails?limit=0', undefined, [422, 'invalid_parameter', /limit/]],
     ['GET', '/emails?limit=101', undefined, [422, 'invalid_parameter', /limit/]],
     ['GET', '/emails?after=x', undefined, [422, 'invalid_parameter', /after/]],
+    ['GET', `/emails?before=${UNKNOWN}`, undefined, [422, 'invalid_parameter', /before/]],
+    ['GET', `/domains?before=x&limit=500`, undefined, [422, 'invalid_parameter', /limit/]],
     ['GET', `/emails?after=${UNKNOWN}&before=${UNKNOWN}`, undefined, [422, 'validation_error', /together/]],
     ['PATCH', `/emails/${UNKNOWN}`, { scheduled_at: 'in 1 hour' }, [404, 'not_found', /message/]],
     ['PATCH', `/emails/${UNKNOWN}`, {}, [422, 'missing_required_field', /scheduled_at/]],

@@ -74,6 +74,11 @@ describe('emails', () => {
     expect(list).toMatchObject({ object: 'list', has_more: true, data: [{ id: second.id, subject: 'Hello' }] })
     const next = await ok(resend.emails.list({ limit: 1, after: second.id }))
     expect(next.data.map(({ id }) => id)).toEqual([first.id])
+    const third = await ok(resend.emails.send(MESSAGE))
+    const back = await ok(resend.emails.list({ limit: 1, before: first.id }))
+    expect([back.data.map(({ id }) => id), back.has_more]).toEqual([[second.id], true])
+    const all = await ok(resend.emails.list({ before: first.id }))
+    expect([all.data.map(({ id }) => id), all.has_more]).toEqual([[third.id, second.id], false])
   })
 
   test('with a key are sent once; the key with another message is a conflict', async () => {

@@ -31,7 +31,7 @@ export function addApiKeyRoutes(deps: ForeignDeps): void {
       handle: request =>
         listPage(request, async page => {
           const { data, has_more } = await request.own(listTokensOperation, { query: page })
-          return { data: toListedKeys(data), has_more }
+          return { data: toListedKeys(data), has_more, next: data.at(-1)?.id }
         }),
     },
     {

@@ -28,7 +28,7 @@ export function addDomainRoutes(deps: ForeignDeps): void {
       handle: request =>
         listPage(request, async page => {
           const { data, has_more } = await request.own(listDomainsOperation, { query: page })
-          return { data: data.map(toListedDomain), has_more }
+          return { data: data.map(toListedDomain), has_more, next: data.at(-1)?.id }
         }),
     },
     {

@@ -126,8 +126,8 @@ function translateItem(given: unknown, now: Date): { email?: unknown; error?: Fo
 
 function listMessages(request: ForeignRequest): Promise<object> {
   return listPage(request, async page => {
-    const { data, has_more } = await request.own(listEmails, { query: page })
-    return { data: data.map(email => toListed(email)), has_more }
+    const { data, has_more, next } = await request.own(listEmails, { query: page })
+    return { data: data.map(email => toListed(email)), has_more, next }
   })
 }
 

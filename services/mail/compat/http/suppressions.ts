@@ -38,7 +38,7 @@ export function addSuppressionRoutes(deps: ForeignDeps): void {
         listPage(request, async page => {
           const query = defined({ ...page, reason: reasonOfOrigin(request.query.origin) })
           const { data, has_more } = await request.own(listSuppressionsOperation, { query })
-          return { data: data.map(toListedSuppression), has_more }
+          return { data: data.map(toListedSuppression), has_more, next: data.at(-1)?.id }
         }),
     },
     {

@@ -28,7 +28,7 @@ export function addTemplateRoutes(deps: ForeignDeps): void {
       handle: request =>
         listPage(request, async page => {
           const { data, has_more } = await request.own(listTemplatesOperation, { query: page })
-          return { data: data.map(toListedTemplate), has_more }
+          return { data: data.map(toListedTemplate), has_more, next: data.at(-1)?.id }
         }),
     },
     {

@@ -28,7 +28,7 @@ export function addWebhookRoutes(deps: ForeignDeps): void {
       handle: request =>
         listPage(request, async page => {
           const { data, has_more } = await request.own(listMailWebhooksOperation, { query: page })
-          return { data: data.map(toListedWebhook), has_more }
+          return { data: data.map(toListedWebhook), has_more, next: data.at(-1)?.id }
         }),
     },
     {

@@ -8,6 +8,7 @@ export const compat = {
   'compat.time':
     '{field} must be a time with its zone, as in 2026-12-24T18:00:00Z, or a time from now, as in "in 10 minutes".',
   'compat.batch_validation': 'x-batch-validation must be strict or permissive.',
+  'compat.before': 'is not among the first {count} of the list',
   'compat.one_cursor': 'after and before cannot be given together.',
   'compat.attachment_empty': 'Attachment {index} has neither content nor path.',
   'compat.attachment_twice': 'Attachment {index} has both content and path.',

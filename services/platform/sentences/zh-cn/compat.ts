@@ -8,6 +8,7 @@ export const compat: Readonly<Record<keyof typeof english, string>> = {
   'compat.value_not_served': '此处不支持 {field} 的值 {value}。',
   'compat.time': '{field} 必须是带时区的时间，例如 2026-12-24T18:00:00Z，或从现在起的时间，例如 "in 10 minutes"。',
   'compat.batch_validation': 'x-batch-validation 必须是 strict 或 permissive。',
+  'compat.before': '不在列表的前 {count} 项之中',
   'compat.one_cursor': '不能同时给出 after 和 before。',
   'compat.attachment_empty': '第 {index} 个附件既没有 content 也没有 path。',
   'compat.attachment_twice': '第 {index} 个附件同时有 content 和 path。',
