@@ -134,6 +134,8 @@ describe('everything of another account is unknown', () => {
       ['GET', `/webhooks/${webhook.id}`],
       ['PATCH', `/webhooks/${webhook.id}`, { status: 'disabled' }],
       ['POST', `/webhooks/${webhook.id}/signing-secret/rotate`],
+      ['GET', `/webhooks/${webhook.id}/events`],
+      ['GET', `/webhooks/${webhook.id}/events/msg_1`],
       ['DELETE', `/webhooks/${webhook.id}`],
       ['GET', `/suppressions/${entry.id}`],
       ['GET', '/suppressions/x@example.net'],

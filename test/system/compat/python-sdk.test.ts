@@ -6,6 +6,7 @@ import { startMailWebhooks } from '../../../services/mail/webhooks/send-mail-web
 import { type CompatApi, startCompatApi } from '../../support/http/compat-api.ts'
 import { startWebhookReceiver } from '../../support/http/webhook-receiver.ts'
 import { findPythonTools } from '../../support/programs/python-tools.ts'
+import { until } from '../../support/time/until.ts'
 
 const SDKS = join(import.meta.dirname, 'sdks')
 
@@ -71,6 +72,16 @@ test('a webhook in the format of Resend is verified by its SDKs, and anymail rea
           tags: { kind: 'order' },
         },
       })
+
+    const webhookId = data?.id ?? ''
+    const events = (await resend.webhooks.events.list({ webhookId })).data?.data
+    expect(events).toMatchObject([{ id: headers['svix-id'], type: 'email.sent' }])
+    const event = { webhookId, eventId: headers['svix-id'] ?? '' }
+    await until(async () => (await resend.webhooks.events.get(event)).data?.status === 'success')
+    expect((await resend.webhooks.events.get(event)).data).toMatchObject({ payload: JSON.parse(body) })
+    expect((await resend.webhooks.events.replay(event)).data).toEqual({ object: 'webhook_event', id: event.eventId })
+    const attempts = (await resend.webhooks.events.attempts.list(event)).data?.data
+    expect(attempts?.map(({ http_status_code: status }) => status)).toEqual([204, 204])
 
     const found = await python('anymail_backends.py', [api.url, api.key, JSON.stringify({ headers, body, secret })])
     const queued = ['queued', expect.stringMatching(/^em_/)]

@@ -31,6 +31,7 @@ import { addPostalRoute } from './postal.ts'
 import { addSuppressionRoutes } from './suppressions.ts'
 import { addTemplateRoutes } from './templates.ts'
 import { refuseUnserved } from './unserved.ts'
+import { addWebhookEventRoutes } from './webhook-events.ts'
 import { addWebhookRoutes } from './webhooks.ts'
 
 const MIB = 1024 * 1024
@@ -73,6 +74,7 @@ export function mountCompat(app: Koa, mount: CompatMount): void {
     addSuppressionRoutes,
     addTemplateRoutes,
     addWebhookRoutes,
+    addWebhookEventRoutes,
     addPostalRoute,
   ])
     add(deps)

@@ -6,7 +6,7 @@ import { notServed } from '../rules/foreign-error.ts'
 
 /** Addresses by their beginning; those that are served were found before. */
 const UNSERVED =
-  /^\/(?:audiences|automations|broadcasts|contact-properties|contacts|events|inboxes|logs|oauth|segments|topics|usage|emails\/(?:receiving|metrics|[^/]+\/(?:attachments|share))|domains\/(?:claim|[^/]+\/claim)|webhooks\/[^/]+\/events)(?:\/|$)/
+  /^\/(?:audiences|automations|broadcasts|contact-properties|contacts|events|inboxes|logs|oauth|segments|topics|usage|emails\/(?:receiving|metrics|[^/]+\/(?:attachments|share))|domains\/(?:claim|[^/]+\/claim))(?:\/|$)/
 
 /** Middleware that refuses them. */
 export async function refuseUnserved({ path, method }: WebContext, next: () => Promise<void>): Promise<void> {

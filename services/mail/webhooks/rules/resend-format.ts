@@ -64,7 +64,8 @@ export function resendBody({ type, at, data }: StoredEvent, createdAt: CreatedAt
   return { type: theirTypeOf(type, data), created_at: at.toISOString(), data: theirDataOf({ type, at, data }, made) }
 }
 
-function theirTypeOf(type: string, data: StoredEvent['data']): string {
+/** The type of theirs; `data` decides where there are two. */
+export function theirTypeOf(type: string, data: StoredEvent['data'] = {}): string {
   if (type === 'email.accepted') return 'scheduled_at' in data ? 'email.scheduled' : 'email.sent'
   return THEIR_TYPES.find(theirs => (OWN_TYPES[theirs] as readonly string[]).includes(type)) ?? type
 }
