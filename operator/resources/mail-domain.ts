@@ -146,7 +146,12 @@ const spec = withRules(
 )
 
 const record = z.object({
-  purpose: z.string().max(32).describe('What the record is for: ownership, dkim, spf, dmarc, return_path, return_path_mx, return_path_spf, a or ptr.'),
+  purpose: z
+    .string()
+    .max(32)
+    .describe(
+      'What the record is for: ownership, dkim, spf, dmarc, return_path, return_path_mx, return_path_spf, a or ptr.',
+    ),
   name: z.string().max(253).describe('Name of the record.'),
   type: z.string().max(8).describe('Type of the record.'),
   state: z

@@ -181,7 +181,9 @@ function listRecords(
     RecordId: record.id,
     Name: hostOf(record, zone),
     Type: record.type,
-    ...(record.type === 'MX' ? mxFields(record.value) : { MX: 0, Value: record.type === 'CNAME' ? `${record.value}.` : record.value }),
+    ...(record.type === 'MX'
+      ? mxFields(record.value)
+      : { MX: 0, Value: record.type === 'CNAME' ? `${record.value}.` : record.value }),
     TTL: record.ttl,
     Line: record.line === 'default' ? '默认' : record.line,
     LineId: lineId(record),

@@ -87,9 +87,7 @@ export function planReturnPathSpf(context: RowContext): PlanItem {
 
 /** True where the owner keeps the record: what the owner took over is theirs, in either form of a return path. */
 export function isKeptByOwner(rows: readonly GuidanceRow[], { row }: OwnedRecord): boolean {
-  return rows.some(
-    ({ id, writable }) => !writable && (id === row || (isReturnPathRow(id) && isReturnPathRow(row))),
-  )
+  return rows.some(({ id, writable }) => !writable && (id === row || (isReturnPathRow(id) && isReturnPathRow(row))))
 }
 
 /** True for a record of ours that has to stay while the other form cannot be written. */

@@ -58,16 +58,7 @@ export interface GuidanceDomain {
 }
 
 /** What a record is for. */
-export type Purpose =
-  | 'ownership'
-  | 'dkim'
-  | 'spf'
-  | 'dmarc'
-  | ReturnPathPurpose
-  | 'a'
-  | 'ptr'
-  | 'mta_sts'
-  | 'tls_rpt'
+export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | ReturnPathPurpose | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
 
 /**
  * Envelope sender of a domain's mail: `own`: an address at `bounce.<domain>` once its record is verified; `shared`: an

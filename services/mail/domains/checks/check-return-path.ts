@@ -1,7 +1,11 @@
 /** Looks up the records of a return path. The other form than the chosen one is asked for only where it can decide. */
 import type { DnsSession } from '../../dns/dns-session.ts'
 import type { Views } from '../../dns/records/evaluate-record.ts'
-import { evaluateReturnPath, type ReturnPathCheck, type ReturnPathForms } from '../../dns/records/evaluate-return-path.ts'
+import {
+  evaluateReturnPath,
+  type ReturnPathCheck,
+  type ReturnPathForms,
+} from '../../dns/records/evaluate-return-path.ts'
 import { returnPathRows, returnPathTerm, type SendingHost } from '../../dns/records/guidance.ts'
 import { inboundHosts } from '../../dns/records/inbound-hosts.ts'
 import type { EvaluationContext } from '../../dns/records/match-record.ts'
@@ -43,12 +47,7 @@ function formsOf(domain: DomainDoc, host: SendingHost): ReturnPathForms | undefi
   return alias && mx && spf ? { alias, mx, spf } : undefined
 }
 
-async function viewsOfOthers(
-  name: string,
-  bounceDomain: string,
-  addresses: readonly string[],
-  session: DnsSession,
-) {
+async function viewsOfOthers(name: string, bounceDomain: string, addresses: readonly string[], session: DnsSession) {
   const [mx, txt, inbound] = await Promise.all([
     session.views(name, 'MX'),
     session.views(name, 'TXT'),

@@ -74,7 +74,10 @@ function toQuery({ name, type, value, ttl }: WantedRecord, zone: Zone): Record<s
   return { ...common, Value: host, Priority: String(preference) }
 }
 
-function toRecord({ RecordId, RR, Type, Value, Priority, TTL, Locked, Status }: AliyunRecord, zone: string): StoredRecord {
+function toRecord(
+  { RecordId, RR, Type, Value, Priority, TTL, Locked, Status }: AliyunRecord,
+  zone: string,
+): StoredRecord {
   return {
     id: RecordId,
     name: absoluteName(canonicalName(RR), zone),

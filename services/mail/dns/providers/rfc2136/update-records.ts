@@ -75,11 +75,16 @@ export function toUpdate(changes: readonly Change[], seen: readonly StoredRecord
   const prerequisites = new Map<string, ResourceRecord[]>()
   const removals: ResourceRecord[] = []
   const updates: ResourceRecord[] = []
-  const seenAt = (name: string) => new Set(seen.filter(record => record.name === name).map(({ type }) => type))
   const requireUnchanged = (name: string, type: string) => {
     const set = seen.filter(record => record.name === name && record.type === type).map(rawOf)
     prerequisites.set(`${name} ${type}`, setIs({ name, type }, set))
     return set
+  }
+  // An alias is the only record of its name (RFC 1034 3.6.2); what was seen there is deleted in the same message.
+  const requireRoom = (name: string) => {
+    const types = new Set(seen.filter(record => record.name === name).map(({ type }) => type))
+    if (types.size === 0) prerequisites.set(`${name} CNAME`, [notInUse(name)])
+    for (const type of types) requireUnchanged(name, type)
   }
   const stored = changes.map(change => {
     const { name, type } = change.action === 'delete' ? change.before : change.record
@@ -89,11 +94,8 @@ export function toUpdate(changes: readonly Change[], seen: readonly StoredRecord
       removals.push(deletion(rawOf(change.before).raw))
       return undefined
     }
-    // An alias is the only record of its name (RFC 1034 3.6.2).
-    if (type !== 'CNAME') requireUnchanged(name, 'CNAME')
-    else if (seenAt(name).size === 0) prerequisites.set(`${name} ${type}`, [notInUse(name)])
-    // Records that make room in the same message.
-    else for (const other of seenAt(name)) requireUnchanged(name, other)
+    if (type === 'CNAME') requireRoom(name)
+    else requireUnchanged(name, 'CNAME')
     const ttl = change.action === 'create' ? set[0]?.ttl : set.length > 1 ? change.before.ttl : undefined
     const added = toRaw(change.record, ttl)
     updates.push(added)
