@@ -1,5 +1,6 @@
 /** The return path of a domain in DNS: both forms against a real authoritative server, written, changed, checked and removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { providerOf } from '../../../services/mail/dns/dns-context.ts'
 import { verifyDomain } from '../../../services/mail/domains/checks/verify-domain.ts'
 import { publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { unpublishDns } from '../../../services/mail/domains/publishing/unpublish-records.ts'
@@ -48,6 +49,7 @@ let environment: DnsTestEnvironment
 beforeAll(async () => {
   environment = await startDnsTestEnvironment([
     ...Object.entries(CASES).map(([name, { lines }]) => ({ name: `${name}.test`, lines })),
+    { name: 'drift.test' },
     { name: 'switch.test', lines: ['@ IN TXT "site=1"'] },
     {
       name: 'inbound.test',
@@ -96,10 +98,17 @@ test('the form is written, changed, changed back and removed', async () => {
     await verifyDomain(environment.deps, domain._id)
     return (await environment.domain(domain._id)).check?.return_path === TO
   }
-  const dig = (type: string) => environment.server.dig('bounce.switch.test', type)
+  const served = () =>
+    environment.server
+      .transfer('switch.test')
+      .filter(line => line.startsWith('bounce.'))
+      .map(line => line.replace(/\s+/g, ' '))
+      .toSorted()
+  const alias = [`bounce.switch.test. 600 IN CNAME ${TO}.`]
+  const both = [`bounce.switch.test. 600 IN MX 10 ${TO}.`, `bounce.switch.test. 600 IN TXT "v=spf1 include:${TO} ~all"`]
 
   expect(await publish()).toEqual(['return_path create done'])
-  expect([dig('CNAME'), await isWhole()]).toEqual([`${TO}.`, true])
+  expect([served(), await isWhole()]).toEqual([alias, true])
   for (const _ of [1, 2]) {
     await choose(domain, 'mx')
     expect(await isWhole()).toBe(true)
@@ -108,7 +117,7 @@ test('the form is written, changed, changed back and removed', async () => {
       'return_path_spf create done',
       'return_path delete done',
     ])
-    expect([dig('MX'), dig('TXT'), await isWhole()]).toEqual([`10 ${TO}.`, `"v=spf1 include:${TO} ~all"`, true])
+    expect([served(), await isWhole()]).toEqual([both, true])
     expect(await publish()).toEqual(['return_path_mx keep kept', 'return_path_spf keep kept'])
     await choose(domain, 'cname')
     expect(await isWhole()).toBe(true)
@@ -117,8 +126,41 @@ test('the form is written, changed, changed back and removed', async () => {
       'return_path_mx delete done',
       'return_path_spf delete done',
     ])
-    expect([dig('CNAME'), await isWhole()]).toEqual([`${TO}.`, true])
+    expect([served(), await isWhole()]).toEqual([alias, true])
   }
   await unpublishDns(environment.deps, await environment.domain(domain._id))
   expect(environment.server.transfer('switch.test')).toEqual(before)
+})
+
+test('a record that another program removed is written again, and a new choice is published by the next check', async () => {
+  const account = await environment.account('usr_drift')
+  const domain = await environment.claim('usr_drift', 'drift.test', {
+    dns_account_id: account._id,
+    dns: { manage: true, return_path_records: 'mx' },
+  })
+  const check = async () => {
+    const { event, records } = await verifyDomain(environment.deps, domain._id)
+    return [event, ...returnPathOf(records)]
+  }
+  const types = () =>
+    environment.server
+      .transfer('drift.test')
+      .filter(line => line.startsWith('bounce.'))
+      .map(line => /\sIN\s+(?<type>\S+)/.exec(line)?.groups?.type)
+      .toSorted()
+  await publishDns(environment.deps, domain)
+  expect(await check()).toEqual(['domain.verified', 'verified', 'verified'])
+  const provider = providerOf(environment.deps, account)
+  const zone = (await provider.findZone('drift.test')) ?? expect.fail('no zone')
+  const stored = await provider.list(zone, 'bounce.drift.test')
+  const mx = stored.find(({ type }) => type === 'MX') ?? expect.fail('no MX')
+  await provider.remove(zone, mx)
+  expect(types()).toEqual(['TXT'])
+  expect(await check()).toEqual(['domain.repaired', 'failed', 'verified'])
+  expect(types()).toEqual(['MX', 'TXT'])
+  await updateDomain(environment.deps.db, domain._id, { dns: { manage: true, return_path_records: 'cname' } })
+  // The records that are there work: mail keeps its return path while they are replaced.
+  expect(await check()).toEqual(['domain.repaired', 'verified'])
+  expect(types()).toEqual(['CNAME'])
+  expect(await check()).toEqual([undefined, 'verified'])
 })
