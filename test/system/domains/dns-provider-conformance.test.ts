@@ -272,7 +272,11 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
       expect(await listed(name)).toEqual(['CNAME in.example'])
       await apply('mx')
       expect(await listed(name)).toEqual(['MX 10 in.example', 'TXT v=spf1 include:in.example ~all'])
-      expect(entries().map(({ row }) => row).toSorted()).toEqual(['return_path_mx', 'return_path_spf'])
+      expect(
+        entries()
+          .map(({ row }) => row)
+          .toSorted(),
+      ).toEqual(['return_path_mx', 'return_path_spf'])
     }
     const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
     await applyDnsPlan(subject.provider, removal, ledger, { questions: [], note: 'test', replaced: 'own' })

@@ -62,7 +62,11 @@ describe('the records of a return path', () => {
       { here: [record('MX', '5 MX1.example.net.'), record('TXT', 'v=spf1 ip4:192.0.2.10 -all')] },
       ['return_path_mx keep', 'return_path_spf keep'],
     ],
-    ['other texts at the name', { here: [record('TXT', 'site=1')] }, ['return_path_mx create', 'return_path_spf create']],
+    [
+      'other texts at the name',
+      { here: [record('TXT', 'site=1')] },
+      ['return_path_mx create', 'return_path_spf create'],
+    ],
     [
       'an MX of another host beside ours',
       { here: [mx, foreignMx, spf], accepted: ['return_path_mx'] },

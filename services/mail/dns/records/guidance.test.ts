@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { reportToken } from '../../message/report-address.ts'
-import { guidance, isReturnPathRow, reverseName, type SendingHost, spfTerms, spfViolations, zoneFile } from './guidance.ts'
+import {
+  guidance,
+  isReturnPathRow,
+  reverseName,
+  type SendingHost,
+  spfTerms,
+  spfViolations,
+  zoneFile,
+} from './guidance.ts'
 
 const host: SendingHost = {
   hostname: 'mail.postwright.example',
