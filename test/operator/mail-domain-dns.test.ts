@@ -319,10 +319,15 @@ onApiServer('DNS of MailDomains', () => {
     await operator.apply('MailDomain', 'path', { domainName: 'path.eleven.test', dns, returnPathRecords: 'MX' })
     const { status } = await operator.condition('MailDomain', 'path', 'DNSSynced', 'True')
     expect(served()).toBe(both)
-    expect(status?.records?.filter(({ name }) => name === 'bounce.path.eleven.test')).toMatchObject([
-      { purpose: 'return_path_mx', type: 'MX', expected: '10 bounces.postwright.test' },
-      { purpose: 'return_path_spf', type: 'TXT', expected: 'v=spf1 include:bounces.postwright.test ~all' },
-    ])
+    expect(status?.records).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ purpose: 'return_path_mx', type: 'MX', expected: '10 bounces.postwright.test' }),
+        expect.objectContaining({
+          ...{ purpose: 'return_path_spf', type: 'TXT' },
+          expected: 'v=spf1 include:bounces.postwright.test ~all',
+        }),
+      ]),
+    )
     await operator.apply('MailDomain', 'path', { domainName: 'path.eleven.test', dns })
     await until(() => served() === 'CNAME bounces.postwright.test.', 20_000)
     await operator.apply('MailDomain', 'path', { domainName: 'path.eleven.test', dns, returnPathRecords: 'MX' })
