@@ -80,16 +80,22 @@ function statusOf(status: string, isChecked: boolean): string {
   return status === 'pending' && !isChecked ? 'not_started' : status
 }
 
-/** Records of the sending host are not the owner's; optional ones are left to the panel. SDKs know two types. */
+/** Records of the sending host are not the owner's; optional ones are left to the panel. SDKs know three types. */
 function isForOwner({ need, type }: OwnRecord): boolean {
-  return need !== 'optional' && (type === 'TXT' || type === 'CNAME')
+  return need !== 'optional' && ['TXT', 'CNAME', 'MX'].includes(type)
 }
 
 /** SDKs refuse to read other kinds than DKIM and SPF, so that everything else goes as SPF. */
 function toRecord({ purpose, type, host, value, ttl, status }: OwnRecord) {
   return {
     record: purpose === 'dkim' ? ('DKIM' as const) : ('SPF' as const),
-    ...{ name: host, type, ttl: String(ttl), value },
+    ...{ name: host, type, ttl: String(ttl), ...valueOf(type, value) },
     status: status === 'conflict' ? 'failed' : status,
   }
+}
+
+/** The priority of an MX record is a field of its own there. */
+function valueOf(type: string, value: string): { value: string; priority?: number } {
+  const [priority = '', host] = type === 'MX' ? value.split(' ') : []
+  return host === undefined ? { value } : { value: host, priority: Number(priority) }
 }

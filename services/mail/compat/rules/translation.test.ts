@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ProblemCode, problems } from '../../../platform/problems.ts'
 import { DecodedBase64 } from '../../message/base64.ts'
+import { refuseSettings, toShownDomain } from './domain.ts'
 import { lastEvent, toListed } from './email-answer.ts'
 import { toOwnEmail } from './email-request.ts'
 import { postalCode, postalStatus, postalToOwnEmail } from './postal.ts'
@@ -126,6 +127,65 @@ describe('a message', () => {
       last_event: 'delivery_delayed',
     })
     expect(lastEvent('suppressed')).toBe('suppressed')
+  })
+})
+
+describe('a domain', () => {
+  const record = (purpose: string, type: string, value: string, need = 'required', status = 'verified') => ({
+    ...{ purpose, type, value, need, status, host: purpose, ttl: 600 },
+  })
+  const domain = { id: 'dom_1', name: 'a.example', created_at: NOW.toISOString(), check: {} }
+
+  test('has the records of its owner', () => {
+    const records = [
+      record('dkim', 'TXT', 'v=DKIM1'),
+      record('spf', 'TXT', 'v=spf1 -all', 'required', 'conflict'),
+      record('return_path_mx', 'MX', '10 bounces.example.net', 'recommended'),
+      record('a', 'A', '192.0.2.1', 'recommended'),
+      record('tls_rpt', 'TXT', 'v=TLSRPTv1', 'optional'),
+    ]
+    const shown = toShownDomain({ ...domain, status: 'pending', records })
+    expect(shown.records).toEqual([
+      { record: 'DKIM', name: 'dkim', type: 'TXT', ttl: '600', value: 'v=DKIM1', status: 'verified' },
+      { record: 'SPF', name: 'spf', type: 'TXT', ttl: '600', value: 'v=spf1 -all', status: 'failed' },
+      {
+        ...{ record: 'SPF', name: 'return_path_mx', type: 'MX', ttl: '600', value: 'bounces.example.net' },
+        ...{ priority: 10, status: 'verified' },
+      },
+    ])
+    expect(shown.status).toBe('pending')
+  })
+
+  test.each([
+    ['pending', null, 'not_started'],
+    ['pending', {}, 'pending'],
+    ['verified', null, 'verified'],
+    ['failed', {}, 'failed'],
+    ['suspended', {}, 'failed'],
+  ])('%s with the check %j is %s', (status, check, expected) => {
+    expect(toShownDomain({ ...domain, check, status, records: [] }).status).toBe(expected)
+  })
+
+  test.each([
+    { open_tracking: true },
+    { click_tracking: true },
+    { tls: 'enforced' },
+    { tracking_subdomain: 'links' },
+    { custom_return_path: 'send' },
+    { capabilities: { sending: 'disabled' } },
+    { capabilities: { receiving: 'enabled' } },
+  ])('with %j is refused', settings => {
+    expect(() => refuseSettings(settings)).toThrow('not served')
+  })
+
+  test('with settings that change nothing is taken', () => {
+    const settings = {
+      open_tracking: false,
+      tls: 'opportunistic',
+      region: 'eu-west-1',
+      capabilities: { sending: 'enabled' },
+    }
+    expect(() => refuseSettings({ ...settings, click_tracking: null })).not.toThrow()
   })
 })
 
