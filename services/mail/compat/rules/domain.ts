@@ -89,13 +89,13 @@ function isForOwner({ need, type }: OwnRecord): boolean {
 function toRecord({ purpose, type, host, value, ttl, status }: OwnRecord) {
   return {
     record: purpose === 'dkim' ? ('DKIM' as const) : ('SPF' as const),
-    ...{ name: host, type, ttl: String(ttl), ...valueOf(type, value) },
+    ...{ name: host, type, ttl: String(ttl), ...withPriority(type, value) },
     status: status === 'conflict' ? 'failed' : status,
   }
 }
 
 /** The priority of an MX record is a field of its own there. */
-function valueOf(type: string, value: string): { value: string; priority?: number } {
+function withPriority(type: string, value: string): { value: string; priority?: number } {
   const [priority = '', host] = type === 'MX' ? value.split(' ') : []
   return host === undefined ? { value } : { value: host, priority: Number(priority) }
 }
