@@ -118,8 +118,8 @@ export function statusReport({
   ].join('\r\n')
 }
 
-/** A complaint (RFC 5965); `from`: the envelope sender of the original. */
-export function complaint({ type = 'abuse', from = '' } = {}): string {
+/** A complaint (RFC 5965); `from`: the envelope sender of the original; `header`: further lines of its header. */
+export function complaint({ type = 'abuse', from = '', header = [] as readonly string[] } = {}): string {
   return [
     'From: feedback@provider.example',
     'Subject: FW: hello',
@@ -135,6 +135,7 @@ export function complaint({ type = 'abuse', from = '' } = {}): string {
     'Content-Type: text/rfc822-headers',
     '',
     'From: a@example.com',
+    ...header,
     '',
     '--x--',
   ].join('\r\n')
