@@ -14,6 +14,8 @@ import { wakeOf } from '../../../services/mail/store/wake.ts'
 import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
 import { SUPPRESSIONS } from '../../../services/mail/suppressions/store/suppressions.ts'
 import { createMailWebhook } from '../../../services/mail/webhooks/manage-webhooks.ts'
+import { acceptedEvents } from '../../../services/mail/webhooks/message-events.ts'
+import { mailWebhooksOf } from '../../../services/mail/webhooks/queue-mail-events.ts'
 import { MAIL_WEBHOOK_EVENTS } from '../../../services/mail/webhooks/store/webhook-collections.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
 import { collectionOf, connectMongo, ensureIndexes, type Mongo } from '../../../services/platform/database/mongo.ts'
@@ -127,10 +129,12 @@ async function prepare(mongo: Mongo, receiver: WebhookReceiver): Promise<(to: st
   const settings = { name: '', url: receiver.url, events: [], domain_ids: [], enabled: true }
   const { secret } = await createMailWebhook(deps, user._id, settings)
   receiver.secrets.push(secret)
+  const webhooks = mailWebhooksOf(deps)
   const wake = wakeOf(mongo)
   const enqueue = createEnqueue({
     ...{ mongo, log: silentLog, metrics: createMetrics('kills'), slots: await fixSlotCount(mongo, 8) },
     ...{ relay: true, bodyDays: 7, logDays: 30, wake: (slots, flows) => wake.ring(slots, flows) },
+    webhookEvents: writes => acceptedEvents(webhooks, writes),
   })
   return async to => {
     const id = newId('em')

@@ -11,5 +11,4 @@ test('kill -9 of worker and inbound loses no bounce, no complaint, no suppressio
   expect(report.accepted).toBeGreaterThan(100)
   expect(report.reports).toBeGreaterThan(40)
   expect(report).toMatchObject({ wrongStatus: 0, wrongSuppression: 0, lostEvents: 0, forged: 0, doubleEvents: 0 })
-  if (process.env.REPORT_KILLS) process.stdout.write(`${JSON.stringify(report)}\n`)
 }, 600_000)
