@@ -99,11 +99,14 @@ async function queueEvent(
   if (!facts) return
   const email = emailData(facts, state.email)
   const about = { userId: message.user_id, domainId: facts.domain_id, at: event.at, key: `${event._id}:${event.type}` }
-  if (effect.kind === 'complained')
+  if (effect.kind === 'complained') {
+    const { type: feedback_type, userAgent: user_agent, arrivedAt } = effect
+    const complaint = { feedback_type, ...(user_agent && { user_agent }) }
+    const arrived = arrivedAt && { arrived_at: arrivedAt.toISOString() }
     await queueMailEvents(webhooks, [
-      { ...about, type: 'email.complained', data: { ...email, feedback_type: effect.type } },
+      { ...about, type: 'email.complained', data: { ...email, ...complaint, ...arrived } },
     ])
-  else {
+  } else {
     const { data } = attemptEvent({ ...event, type: 'bounced' }, effect.failure)
     await queueMailEvents(webhooks, [{ ...about, type: 'email.bounced', data: { ...email, ...data } }])
   }

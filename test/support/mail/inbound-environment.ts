@@ -129,6 +129,8 @@ export function complaint({ type = 'abuse', from = '', header = [] as readonly s
     'Content-Type: message/feedback-report',
     '',
     `Feedback-Type: ${type}`,
+    'User-Agent: Provider/1.0',
+    'Arrival-Date: Mon, 23 Nov 2026 08:00:00 +0000',
     'Version: 1',
     ...(from ? [`Original-Mail-From: <${from}>`] : []),
     '--x',

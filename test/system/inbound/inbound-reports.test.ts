@@ -5,6 +5,9 @@ import { findDomainById, updateDomain } from '../../../services/mail/domains/sto
 import type { InboundDoc } from '../../../services/mail/inbound/store/inbound-messages.ts'
 import { reportAddress, reportToken } from '../../../services/mail/message/report-address.ts'
 import type { MessageDoc, RecipientStatus } from '../../../services/mail/store/documents.ts'
+import { createMailWebhook } from '../../../services/mail/webhooks/manage-webhooks.ts'
+import { MAIL_WEBHOOK_EVENTS } from '../../../services/mail/webhooks/store/webhook-collections.ts'
+import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
 import { at } from '../../support/mail/delivery-environment.ts'
 import { dmarcXml, tlsReport } from '../../support/mail/domain-reports.ts'
@@ -166,6 +169,36 @@ describe('what a report says', () => {
     await until(async () => environment.receiver.received.length === 1)
     expect(environment.receiver.received[0]?.content.toString()).toContain('Action: delivered')
   })
+})
+
+test.each<[string, string, object]>([
+  [
+    'a bounce',
+    statusReport({ status: '5.2.2', diagnostic: '552 5.2.2 full' }),
+    {
+      type: 'email.bounced',
+      data: { status: 'bounced', smtp_code: 552, enhanced_code: '5.2.2', kind: 'mailbox_full' },
+    },
+  ],
+  [
+    'a complaint',
+    complaint(),
+    {
+      type: 'email.complained',
+      data: { feedback_type: 'abuse', user_agent: 'Provider/1.0', arrived_at: '2026-11-23T08:00:00.000Z' },
+    },
+  ],
+])('webhooks hear of %s', async (_, report, event) => {
+  const environment = await startInboundEnvironment({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
+  const settings = { name: '', url: 'http://127.0.0.1:9/', domain_ids: [], enabled: true }
+  const deps = { ...environment, ownDomains: async () => [] }
+  await createMailWebhook(deps, environment.userId, { ...settings, events: ['email.bounced', 'email.complained'] })
+  const { id, to } = await logged(environment)
+  await environment.bring(to, report)
+  await environment.processed()
+  const events = await collectionOf(environment.mongo.db, MAIL_WEBHOOK_EVENTS).find().toArray()
+  expect(events).toMatchObject([event])
+  expect(events[0]?.data).toMatchObject({ email_id: id, to: at('b'), domain: 'example.com' })
 })
 
 describe('complaints of a provider at a fixed address', () => {

@@ -6,7 +6,7 @@ import type { DeliveryStatusReport, FeedbackReport, Report, ReportedRecipient } 
 /** A bounce or a complaint changes the status of its recipient; anything else that a server reports is only logged. */
 export type ReportEffect =
   | (Failure & { kind: 'bounced'; code?: number; hard: boolean })
-  | { kind: 'complained'; type: string }
+  | { kind: 'complained'; type: string; userAgent?: string; arrivedAt?: Date }
   | (Partial<Failure> & { kind: 'reported'; action: ReportedRecipient['action']; text: string })
   | { kind: 'dropped'; reason: 'auto_reply' | 'unknown' | 'bounce_of_bounce' | 'no_complaint' }
 
@@ -46,6 +46,7 @@ function effectOfStatus({ recipients, original }: DeliveryStatusReport): ReportE
   return { kind: 'bounced', failure: bounce.class, text, hard: suppresses, ...codes, ...mx }
 }
 
-function effectOfFeedback({ feedbackType: type }: FeedbackReport): ReportEffect {
-  return NO_COMPLAINT.has(type) ? { kind: 'dropped', reason: 'no_complaint' } : { kind: 'complained', type }
+function effectOfFeedback({ feedbackType: type, userAgent, arrivedAt }: FeedbackReport): ReportEffect {
+  if (NO_COMPLAINT.has(type)) return { kind: 'dropped', reason: 'no_complaint' }
+  return { kind: 'complained', type, ...(userAgent && { userAgent }), ...(arrivedAt && { arrivedAt }) }
 }
