@@ -145,7 +145,7 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     findPersonalFields: options.findPersonalFields,
     classify: createClassify({ ...options, sites, heldMail, context, findEvents: ids => findEvents(mongo, ids) }),
     send: createSend({ mongo, log, clock, relay, sites, attempt, inFlight }),
-    settle: createSettle({ ...options, queue, outbox, refusals, signal }),
+    settle: createSettle({ ...options, queue, outbox, refusals: relay ? onlyRefused(refusals) : refusals, signal }),
     slotOf: (site, messageId) => slotOf(site, messageId, slots, relay),
     onMoved: (slot, flow) => wake.ring([slot], [flow]),
   })
@@ -155,4 +155,9 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     workOnQueue: signal => workOnQueue(options, signal),
     deliver: batch => delivery.deliver(batch),
   })
+}
+
+/** A relay takes a message before any receiver has: its 250 does not show that the receiver authenticates the domain. */
+function onlyRefused(refusals: RefusalRecorder): Pick<RefusalRecorder, 'refused' | 'delivered'> {
+  return { refused: (domainId, refusal) => refusals.refused(domainId, refusal), delivered: () => undefined }
 }
