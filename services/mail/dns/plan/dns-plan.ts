@@ -54,6 +54,7 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
   spf: planSpf,
   dmarc: planDmarc,
   return_path: planAlias,
+  tracking: planAlias,
   a: planAddress,
   ptr: planValue,
   mta_sts: planValue,

@@ -2,6 +2,7 @@
 import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type Mac, reportAddress, reportToken, reportUrl } from '../../message/report-address.ts'
 import { returnPathHost } from '../../message/return-path.ts'
+import { trackingHost } from '../../message/tracking-host.ts'
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
 import { type DmarcPolicy, newDmarc } from './dmarc.ts'
@@ -17,6 +18,8 @@ export interface SendingHost {
   spfMechanisms: readonly string[]
   /** Host that takes reports about deliveries; absent: none does. */
   bounceDomain?: string
+  /** Host that serves tracked links; absent: no public name. */
+  trackingTarget?: string | undefined
   reports?: ReportTargets
 }
 
@@ -54,10 +57,21 @@ export interface GuidanceDomain {
     by_hand?: readonly string[]
     return_path?: ReturnPathMode
   }
+  tracking?: { opens: boolean; clicks: boolean }
 }
 
 /** What a record is for. */
-export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
+export type Purpose =
+  | 'ownership'
+  | 'dkim'
+  | 'spf'
+  | 'dmarc'
+  | 'return_path'
+  | 'tracking'
+  | 'a'
+  | 'ptr'
+  | 'mta_sts'
+  | 'tls_rpt'
 
 /**
  * Envelope sender of a domain's mail: `own`: an address at `bounce.<domain>` once its record is verified; `shared`: an
@@ -67,6 +81,9 @@ export type ReturnPathMode = 'own' | 'shared' | 'off'
 
 /** Id of the row of the return path. */
 export const RETURN_PATH_ROW = 'return_path'
+
+/** Id of the row of tracked links. */
+export const TRACKING_ROW = 'tracking'
 
 /** One record of the guidance. */
 export interface GuidanceRow {
@@ -152,6 +169,7 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       value: newDmarc(dns?.dmarc?.policy ?? 'none', dmarcRua(domain, host)),
     }),
     ...returnPathRows(domain, host).map(row),
+    ...trackingRows(domain, host).map(row),
     ...host.addresses.map(ip => row(addressRow(host.hostname, ip, dns?.address !== false))),
     ...host.addresses.map(ip => row(ptrRow(host.hostname, ip))),
     row({
@@ -227,6 +245,14 @@ function returnPathRows({ name, dns }: GuidanceDomain, { bounceDomain }: Sending
       value: bounceDomain,
     },
   ]
+}
+
+/** The alias that makes links of tracked mail lead to a name of the domain; only while the domain tracks. */
+function trackingRows({ name, tracking }: GuidanceDomain, { trackingTarget }: SendingHost): Row[] {
+  const host = trackingHost(name)
+  if (!tracking?.opens && !tracking?.clicks) return []
+  if (trackingTarget === undefined || host === undefined || host === trackingTarget) return []
+  return [{ id: TRACKING_ROW, purpose: 'tracking', need: 'optional', type: 'CNAME', name: host, value: trackingTarget }]
 }
 
 function addressRow(hostname: string, ip: string, writable: boolean): Row {

@@ -45,6 +45,7 @@ const MATCHERS: Readonly<Record<GuidanceRow['purpose'], Matcher>> = {
   spf: matchSpf,
   dmarc: matchDmarc,
   return_path: matchAlias,
+  tracking: matchAlias,
   a: matchAddress,
   ptr: matchPtr,
   mta_sts: (_, values) =>

@@ -9,6 +9,7 @@ import { isSpf } from '../../dns/records/spf.ts'
 import { evaluateSpf, type SpfEvaluation } from '../../dns/records/spf-evaluate.ts'
 import type { CheckOutcome } from '../rules/check-schedule.ts'
 import type { DomainDoc } from '../store/domain-model.ts'
+import { withProbedTracking } from './probe-tracking-host.ts'
 
 /** The findings of one check. */
 export interface Observation {
@@ -44,7 +45,8 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
     ...(spf ? { spf } : {}),
     ...(hostAddresses.length > 0 ? { hostAddresses } : {}),
   }
-  const records = rows.map(row => evaluateRow(row, viewsOf(row.id), context))
+  const evaluated = rows.map(row => evaluateRow(row, viewsOf(row.id), context))
+  const records = await withProbedTracking(deps, domain.name, evaluated, session.lookup)
   return {
     rows,
     records,

@@ -10,7 +10,9 @@ const texts = z.array(z.string())
 export const dnsRecord = z
   .strictObject({
     id: z.string(),
-    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'a', 'ptr', 'mta_sts', 'tls_rpt']),
+    purpose: z.enum([
+      ...(['ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking', 'a', 'ptr', 'mta_sts', 'tls_rpt'] as const),
+    ]),
     need: z.enum(['required', 'recommended', 'optional']),
     type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
     /** Fully qualified. */
@@ -84,6 +86,14 @@ export const dnsSettingsChange = z
     return_path: returnPath,
   })
   .partial()
+
+/** What of a domain's mail is tracked. */
+export const trackingSettings = z
+  .strictObject({
+    opens: z.boolean().describe('An image in HTML shows that a message was opened.'),
+    clicks: z.boolean().describe('Links in HTML lead through a host of the domain.'),
+  })
+  .meta({ id: 'TrackingSettings' })
 
 /** The last check of a domain as a whole. */
 export const checkSummary = z.strictObject({

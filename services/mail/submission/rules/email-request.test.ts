@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { EMAIL_LIMITS } from './email-parts.ts'
-import { emailRequest, findRequestErrors, lenient, rawRequest, recipientsOf, unsupportedIn } from './email-request.ts'
+import { emailRequest, findRequestErrors, lenient, rawRequest, recipientsOf } from './email-request.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const minimal = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
