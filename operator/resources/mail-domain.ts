@@ -39,6 +39,7 @@ const dns = withRules(
         spf: kept('The SPF record.'),
         dmarc: kept('The DMARC record.'),
         returnPath: kept('The CNAME of the return path, bounce.<domain>.'),
+        tracking: kept('The CNAME of tracked links, links.<domain>.'),
         address: kept('Address records of the sending host, where the account holds their zone.'),
       })
       .prefault({})
@@ -121,6 +122,13 @@ const spec = withRules(
       .describe(
         'Envelope sender of its mail, where the installation takes reports about deliveries. Own: an address at bounce.<domain> once its CNAME is verified. Shared: at the domain of the installation. Off: as submitted.',
       ),
+    tracking: z
+      .object({
+        opens: z.boolean().default(false).describe('Put an image into HTML that shows that a message was opened.'),
+        clicks: z.boolean().default(false).describe('Lead links in HTML through links.<domain>.'),
+      })
+      .prefault({})
+      .describe('What of its mail is tracked. Laws may ask for the consent of recipients.'),
     suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
     deletionPolicy: z
       .object({
@@ -140,7 +148,10 @@ const spec = withRules(
 )
 
 const record = z.object({
-  purpose: z.string().max(32).describe('What the record is for: ownership, dkim, spf, dmarc, return_path, a or ptr.'),
+  purpose: z
+    .string()
+    .max(32)
+    .describe('What the record is for: ownership, dkim, spf, dmarc, return_path, tracking, a or ptr.'),
   name: z.string().max(253).describe('Name of the record.'),
   type: z.string().max(8).describe('Type of the record.'),
   state: z

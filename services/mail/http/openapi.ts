@@ -63,6 +63,8 @@ const PATH_EXAMPLES = {
   'accounts/{id}': `usr_${ID}`,
   'member-invitations/{id}': `minv_${ID}`,
   'u/{token}': `${ID}.sealed`,
+  'c/{token}': `${ID}.sealed`,
+  'o/{image}': `${ID}.sealed.gif`,
   'invitations/{id}': `inv_${ID}`,
   'domains/{id}': `dom_${ID}`,
   'dkim/{selector}': 'pw2026a',
