@@ -17,9 +17,9 @@ export interface FoundPlaces {
 }
 
 /** A link with this attribute is left alone. */
-export const OPT_OUT = 'data-no-track'
+const OPT_OUT = 'data-no-track'
 /** Most links of a document that are reported; further ones are left alone. */
-export const MAX_LINKS = 1_000
+const MAX_LINKS = 1_000
 
 /** Elements whose content is text, whatever it looks like. */
 const TEXT_ONLY: Readonly<Record<string, number>> = {
