@@ -35,7 +35,7 @@ const SUBJECTS = {
       'tracking',
     ],
     reports: ['message', 'store', 'dns', 'domains', 'delivery'],
-    log: ['message', 'store', 'webhooks', 'domains', 'submission', 'delivery'],
+    log: ['message', 'store', 'suppressions', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
     inbound: [
       'message',
