@@ -17,6 +17,7 @@ import { RELAY_SITE } from '../store/rules/flow.ts'
 import type { Wake } from '../store/wake.ts'
 import type { FindPersonalFields } from '../streams/find-personal-fields.ts'
 import type { FindSuppressed } from '../suppressions/find-suppressed.ts'
+import type { FindTracking } from '../tracking/track-content.ts'
 import { createAttempt } from './batch/attempt.ts'
 import type { Result } from './batch/attempt-result.ts'
 import { createClassify } from './batch/classify-claimed.ts'
@@ -62,6 +63,7 @@ export interface EngineOptions {
   findRoute: FindRoute
   findReturnPath: FindReturnPath
   findPersonalFields: FindPersonalFields
+  findTracking: FindTracking
   findKeys: FindKeys
   /** Limits of accounts at destinations; see {@link DestinationLimitsOptions}. */
   readLimits: DestinationLimitsOptions['readLimits']
@@ -143,6 +145,7 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     findRoute: options.findRoute,
     findReturnPath: options.findReturnPath,
     findPersonalFields: options.findPersonalFields,
+    findTracking: options.findTracking,
     classify: createClassify({ ...options, sites, heldMail, context, findEvents: ids => findEvents(mongo, ids) }),
     send: createSend({ mongo, log, clock, relay, sites, attempt, inFlight }),
     settle: createSettle({ ...options, queue, outbox, refusals: relay ? onlyRefused(refusals) : refusals, signal }),

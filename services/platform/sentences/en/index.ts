@@ -20,6 +20,7 @@ import { resources } from './resources.ts'
 import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { tracking } from './tracking.ts'
 import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -43,6 +44,7 @@ export const english = {
   ...queueControl,
   ...resources,
   ...streams,
+  ...tracking,
   ...templates,
   ...texts,
   ...waysIn,
