@@ -331,6 +331,27 @@ describe('the chart', () => {
     expect(readConfig(config).TRUSTED_PROXIES.length).toBeGreaterThan(0)
   })
 
+  test('hosts of tracked links lead to the panel, for their path alone', async () => {
+    const pairs = [
+      'ingress.enabled=true',
+      'ingress.tlsSecret=web',
+      'gateway.enabled=true',
+      'gateway.parentRefs[0].name=public',
+    ]
+    const hosts = ['links.example.com', 'links.example.org']
+    const args = [...pairs, 'trustedProxies={private}', `trackingHosts={${hosts.join(',')}}`]
+    const manifests = await renderChart(...LEAST, ...set(...args))
+    const ingress = manifests.find(({ kind }) => kind === 'Ingress')?.spec
+    for (const host of hosts) {
+      const { paths } = ingress.rules.find((rule: { host: string }) => rule.host === host).http
+      expect(paths).toMatchObject([{ path: '/t', pathType: 'Prefix' }])
+      expect(paths[0].backend.service.name).toMatch(/-panel$/)
+      expect(ingress.tls[0].hosts).toContain(host)
+    }
+    const route = manifests.find(({ kind, metadata }) => kind === 'HTTPRoute' && metadata.name.endsWith('-tracking'))
+    expect(route?.spec).toMatchObject({ hostnames: hosts, rules: [{ matches: [{ path: { value: '/t' } }] }] })
+  })
+
   test.each([
     ['https://mail.example.com:8443', 'mail.example.com'],
     ['https://Mail.Example.com', 'mail.example.com'],

@@ -15,6 +15,8 @@ import { wakeOf } from '../store/wake.ts'
 import { createPersonalFields } from '../streams/find-personal-fields.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
 import { createFindSuppressed } from '../suppressions/find-suppressed.ts'
+import { createFindTracking } from '../tracking/track-content.ts'
+import { createTrackedDomains } from '../tracking/tracked-domains.ts'
 import { queueAttempts } from '../webhooks/message-events.ts'
 import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
 import { createCapture } from './capture.ts'
@@ -73,6 +75,11 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     ...transportOf(foundation, setup),
     findReturnPath: returnPathsOf(foundation),
     findPersonalFields: createPersonalFields({ secrets, baseUrl: config.APP_BASE_URL }),
+    findTracking: createFindTracking({
+      findDomain: createTrackedDomains({ db: mongo.db, clock, config }),
+      secrets,
+      appUrl: config.APP_BASE_URL,
+    }),
     findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: domainOf(from) }),
     isSuspended,
     findSuppressed: createFindSuppressed(mongo.db, clock),

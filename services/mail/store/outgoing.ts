@@ -31,6 +31,7 @@ export type OutgoingMessage = Pick<
   | 'lane'
   | 'list'
   | 'own_fields'
+  | 'track'
   | 'from'
   | 'ambiguous'
   | 'dsn'
@@ -53,6 +54,7 @@ const FIELDS = {
     lane: 1,
     list: 1,
     own_fields: 1,
+    track: 1,
     from: 1,
   },
   ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },

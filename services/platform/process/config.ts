@@ -123,6 +123,9 @@ const shape = {
   BOUNCE_DOMAIN: optional(text.toLowerCase().pipe(domainName)).describe(
     'Host name that takes reports about deliveries: bounces and complaints. It needs an MX and an address record that lead to the inbound process, and an SPF record. Unset: mail leaves with the envelope sender that was submitted, and no reports are taken.',
   ),
+  TRACKING_SCHEME: withDefault(z.enum(['https', 'http']), 'https').describe(
+    'Scheme of tracked links, at `links.<domain>` of the sender. https needs a certificate for each such host at the reverse proxy. Domains whose host does not answer so leave untracked.',
+  ),
   INBOUND_LISTEN: withDefault(listeners, '2526:starttls').describe(
     'What the inbound process binds for BOUNCE_DOMAIN: `[host:]port:mode`, comma separated.',
   ),

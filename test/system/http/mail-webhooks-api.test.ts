@@ -178,7 +178,11 @@ describe('deliveries', () => {
     const again = await client.post(`${path}/deliveries/${id}/replay`)
     expect(again.body).toMatchObject({ id, state: 'delivered', attempts: 2 })
     const since = new Date(Date.now() - 60_000).toISOString()
-    expect((await client.post(`${path}/replay`, { since })).body).toMatchObject({ replayed: 0, has_more: false })
+    expect((await client.post(`${path}/replay`, { since })).body).toMatchObject({
+      replayed: 0,
+      has_more: false,
+      next_since: null,
+    })
     expect((await client.post(`${path}/replay`, { since, failed_only: false })).body.replayed).toBe(2)
     expect((await client.post(`${path}/deliveries/${id}/replay`)).body.detail_code).toBe('detail.delivery_waits')
     await send()

@@ -144,7 +144,7 @@ export const attachment = z.strictObject({
 
 /** Headers that the composer or acceptance writes, or that would be false about the path of the message. */
 const DENIED =
-  /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|received-spf|authentication-results|delivered-to|original-recipient|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key|x-postwright-stream|x-postwright-list)$/i
+  /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|received-spf|authentication-results|delivered-to|original-recipient|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key|x-postwright-stream|x-postwright-list|x-postwright-track)$/i
 
 /**
  * What may not fold into lines of 998 octets (RFC 5322 2.1.1): lines are folded between words only, and a line of

@@ -32,6 +32,7 @@ export interface NewMessage
     | 'lane'
     | 'list'
     | 'own_fields'
+    | 'track'
     | 'ambiguous'
     | 'test'
     | 'tags'

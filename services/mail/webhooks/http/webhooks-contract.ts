@@ -263,8 +263,11 @@ export const replayWebhookOperation = endpoint({
     .strictObject({
       object: z.literal('webhook_replay'),
       replayed: z.number().int(),
-      /** There are more: request it again. */
       has_more: z.boolean(),
+      next_since: z.iso
+        .datetime()
+        .nullable()
+        .describe('`since` of the next request where there are more; some events may then be sent twice.'),
     })
     .meta({ id: 'WebhookReplay' }),
 })

@@ -115,7 +115,8 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
   bind(router, authorise, replayWebhookOperation, async ({ params, body }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
     const range = { since: body.since, until: body.until, failedOnly: body.failed_only }
-    const { replayed, more } = await replayDeliveries(sending, webhook, range, REFUSALS)
-    return { object: 'webhook_replay' as const, replayed, has_more: more }
+    const { replayed, next } = await replayDeliveries(sending, webhook, range, REFUSALS)
+    const next_since = next?.toISOString() ?? null
+    return { object: 'webhook_replay' as const, replayed, has_more: next !== undefined, next_since }
   })
 }

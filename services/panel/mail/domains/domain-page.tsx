@@ -21,6 +21,7 @@ import { Card, Page } from '../../ui/layout/page.tsx'
 import { AuthenticationRefusals } from './authentication-refusals.tsx'
 import { DkimKeys } from './dkim-keys.tsx'
 import { DomainStatus } from './domain-status.tsx'
+import { TrackingSettings } from './tracking-settings.tsx'
 
 type Domain = Output<'getDomainOperation'>
 
@@ -74,6 +75,7 @@ function Content({ domain }: { domain: Domain }) {
         <DkimKeys domain={domain} />
       </Card>
       {domain.managed_by ? null : <DnsSettings domain={domain} />}
+      {domain.managed_by ? null : <TrackingSettings domain={domain} />}
     </>
   )
 }

@@ -22,6 +22,7 @@ import { resources } from './resources.ts'
 import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { tracking } from './tracking.ts'
 import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -48,6 +49,7 @@ export const chinese: Catalogue = {
     ...queueControl,
     ...resources,
     ...streams,
+    ...tracking,
     ...templates,
     ...texts,
     ...waysIn,
