@@ -115,8 +115,9 @@ function suppressedOf({ reason }: MailEventData['email.suppressed']) {
   return { type: 'OnAccountSuppressionList', reason, message, diagnosticCode: [] }
 }
 
-function clickOf({ ip = '', user_agent = '', url }: MailEventData['email.clicked'], timestamp: string) {
-  return { ipAddress: ip, link: url, timestamp, userAgent: user_agent }
+/** Addresses of readers are not kept. */
+function clickOf({ user_agent = '', url }: MailEventData['email.clicked'], timestamp: string) {
+  return { ipAddress: '', link: url, timestamp, userAgent: user_agent }
 }
 
 /** The records are in the answer of the API; an event does not repeat them. */
