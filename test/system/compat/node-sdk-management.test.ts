@@ -36,6 +36,8 @@ test('a domain is made, shown with its records, verified, changed, listed and re
     ]),
   )
   expect(await ok(resend.domains.verify(made.id))).toEqual({ object: 'domain', id: made.id })
+  await ok(resend.domains.update({ id: made.id, openTracking: true }))
+  expect(await ok(resend.domains.get(made.id))).toMatchObject({ open_tracking: true, click_tracking: false })
   expect(await ok(resend.domains.update({ id: made.id, clickTracking: false }))).toEqual({
     object: 'domain',
     id: made.id,

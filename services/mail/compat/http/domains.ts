@@ -7,8 +7,8 @@ import {
   listDomainsOperation,
   patchDomainOperation,
 } from '../../domains/http/domains-contract.ts'
-import { refuseSettings, toListedDomain, toShownDomain } from '../rules/domain.ts'
-import { given } from '../rules/loose-input.ts'
+import { refuseSettings, toListedDomain, toShownDomain, trackingOf } from '../rules/domain.ts'
+import { defined, given } from '../rules/loose-input.ts'
 import { addForeignRoutes, type ForeignDeps, type ForeignRequest } from './foreign-routes.ts'
 import { listPage } from './pages.ts'
 
@@ -20,7 +20,10 @@ export function addDomainRoutes(deps: ForeignDeps): void {
       ...{ method: 'POST', path: '/domains', operation: createDomainOperation, status: 201 },
       async handle({ body, own }) {
         refuseSettings(body)
-        return toShownDomain(await own(createDomainOperation, { body: given(body, ['name']) }))
+        const made = await own(createDomainOperation, { body: given(body, ['name']) })
+        const tracking = trackingOf(body)
+        if (!tracking) return toShownDomain(made)
+        return toShownDomain(await own(patchDomainOperation, { params: { id: made.id }, body: { tracking } }))
       },
     },
     {
@@ -39,7 +42,10 @@ export function addDomainRoutes(deps: ForeignDeps): void {
       ...{ method: 'PATCH', path: '/domains/:id', operation: patchDomainOperation },
       async handle(request) {
         refuseSettings(request.body)
-        const { id } = await request.own(patchDomainOperation, { params: params(request) })
+        const { id } = await request.own(patchDomainOperation, {
+          params: params(request),
+          body: defined({ tracking: trackingOf(request.body) }),
+        })
         return { object: 'domain', id }
       },
     },

@@ -1,7 +1,7 @@
 /** Sending domains between the formats. */
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { notServed } from './foreign-error.ts'
-import { type Fields, given, isFields } from './loose-input.ts'
+import { defined, type Fields, given, isFields } from './loose-input.ts'
 
 /** A record as the own API shows it. */
 export interface OwnRecord {
@@ -21,6 +21,7 @@ export interface OwnDomain {
   status: string
   records: readonly OwnRecord[]
   check: object | null
+  tracking: { opens: boolean; clicks: boolean }
   created_at: string
 }
 
@@ -29,8 +30,6 @@ const REGION = 'us-east-1'
 
 /** Settings of the original that this service has for every domain, or not at all, with the values that change nothing. */
 const SETTINGS: Readonly<Record<string, readonly unknown[]>> = {
-  open_tracking: [false],
-  click_tracking: [false],
   tls: ['opportunistic'],
   tracking_subdomain: [''],
   // The label below the domain is always this one.
@@ -57,12 +56,18 @@ function refuse(field: string, value: unknown): never {
   throw notServed(sentence('compat.value_not_served', { field, value: JSON.stringify(value).slice(0, 64) }))
 }
 
+/** What of the mail of a domain is to be tracked; undefined where nothing is said about it. */
+export function trackingOf(body: unknown): object | undefined {
+  const { open_tracking: opens, click_tracking: clicks } = given(body, ['open_tracking', 'click_tracking'])
+  return opens === undefined && clicks === undefined ? undefined : defined({ opens, clicks })
+}
+
 /** A domain in a list. */
-export function toListedDomain({ id, name, status, check, created_at }: OwnDomain) {
+export function toListedDomain({ id, name, status, check, tracking, created_at }: OwnDomain) {
   return {
     ...{ id, name, status: statusOf(status, check !== null), created_at, region: REGION },
     capabilities: { sending: 'enabled' as const, receiving: 'disabled' as const },
-    ...{ open_tracking: false, click_tracking: false },
+    ...{ open_tracking: tracking.opens, click_tracking: tracking.clicks },
   }
 }
 

@@ -134,7 +134,13 @@ describe('a domain', () => {
   const record = (purpose: string, type: string, value: string, need = 'required', status = 'verified') => ({
     ...{ purpose, type, value, need, status, host: purpose, ttl: 600 },
   })
-  const domain = { id: 'dom_1', name: 'a.example', created_at: NOW.toISOString(), check: {} }
+  const domain = {
+    id: 'dom_1',
+    name: 'a.example',
+    created_at: NOW.toISOString(),
+    check: {},
+    tracking: { opens: true, clicks: false },
+  }
 
   test('has the records of its owner', () => {
     const records = [
@@ -153,7 +159,7 @@ describe('a domain', () => {
         ...{ priority: 10, status: 'verified' },
       },
     ])
-    expect(shown.status).toBe('pending')
+    expect([shown.status, shown.open_tracking, shown.click_tracking]).toEqual(['pending', true, false])
   })
 
   test.each([
@@ -167,8 +173,6 @@ describe('a domain', () => {
   })
 
   test.each([
-    { open_tracking: true },
-    { click_tracking: true },
     { tls: 'enforced' },
     { tracking_subdomain: 'links' },
     { custom_return_path: 'send' },
