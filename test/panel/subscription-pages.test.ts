@@ -75,7 +75,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   }
 
   test('a plan is granted, extended, and ended by typing its number', async () => {
-    await open(page, `/subscriptions/list?app=${app}`)
+    await open(page, `/apps/${app}/subscriptions`)
     await page.getByText(labels.subs.noSubscriptions).waitFor()
     await page.getByRole('button', { name: labels.subs.grant }).click()
     await dialog()
@@ -117,7 +117,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(await rowOf('plan.create').count()).toBe(0)
     await page.getByRole('button', { name: labels.subs.allChanges }).click()
     await rowOf('plan.create').first().waitFor()
-    await open(page, `/subscriptions/list?app=${app}`)
+    await open(page, `/apps/${app}/subscriptions`)
   })
 
   test('a refunded one is marked as refunded', async () => {
@@ -179,7 +179,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a switch with a rule and a schedule; a revision is restored, also after deletion', async () => {
-    await open(page, `/subscriptions/switches?app=${app}`)
+    await open(page, `/apps/${app}/switches`)
     await page.getByRole('button', { name: labels.subs.newSwitch }).first().click()
     await dialog().getByRole('textbox', { name: labels.subs.name, exact: true }).fill('checkout')
     await dialog().getByRole('button', { name: labels.subs.addRule }).click()
@@ -221,7 +221,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a plan shows its changes and restores a revision', async () => {
-    await open(page, `/subscriptions/plans?app=${app}`)
+    await open(page, `/apps/${app}/plans`)
     await menu('Monthly', labels.ui.edit)
     await dialog().getByRole('textbox', { name: labels.subs.price, exact: true }).fill('29.90')
     await dialog().getByRole('textbox', { name: labels.subs.originalPrice }).fill('29.90')
@@ -235,7 +235,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('keys are created, shown once and revoked; a payment channel is set up without showing its secret', async () => {
-    await open(page, '/subscriptions/apps')
+    await open(page, '/apps')
     await page.getByRole('link', { name: app, exact: true }).click()
     await page.getByRole('button', { name: labels.subs.newKey }).click()
     await page.getByRole('menuitem', { name: labels.subs.keyKind.secret }).click()
@@ -324,7 +324,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a user is granted a plan from the list of users, disabled, enabled, and erased', async () => {
-    await open(page, `/subscriptions/users?app=${app}`)
+    await open(page, `/apps/${app}/users`)
     await menu('Ada', labels.subs.grant)
     await dialog().getByRole('combobox', { name: labels.subs.plan }).click()
     await page.getByRole('option', { name: 'For ever' }).click()

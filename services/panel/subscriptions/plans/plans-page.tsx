@@ -19,7 +19,7 @@ import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
 import { currentPlanState } from './plan-revision.ts'
 
-const route = getRouteApi('/shell/subscriptions/plans')
+const route = getRouteApi('/shell/apps/$key/plans')
 
 export function PlansPage() {
   const { t } = useTranslation()

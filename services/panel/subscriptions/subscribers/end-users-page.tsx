@@ -19,7 +19,7 @@ import { GrantForm } from './grant-form.tsx'
 
 type User = SubOutput<'listUsersOperation'>['users'][number]
 
-const route = getRouteApi('/shell/subscriptions/users')
+const route = getRouteApi('/shell/apps/$key/users')
 
 const STATUSES = ['1', '0', '2'] as const
 const TONES: Record<string, Tone> = { '0': 'bad', '1': 'ok', '2': 'warn' }

@@ -30,7 +30,7 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
   const history = (
     <Menu.Item
       renderRoot={props => (
-        <Link {...props} to="/subscriptions/changes" search={{ app: appKey, subscription: subscription.id }} />
+        <Link {...props} to="/apps/$key/changes" params={{ key: appKey }} search={{ subscription: subscription.id }} />
       )}
     >
       {t('subs.changeHistory')}

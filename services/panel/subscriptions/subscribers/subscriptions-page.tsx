@@ -18,7 +18,7 @@ import { SubscriptionMenu } from './subscription-menu.tsx'
 
 type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
 
-const route = getRouteApi('/shell/subscriptions/list')
+const route = getRouteApi('/shell/apps/$key/subscriptions')
 
 const STATUSES = ['0', '1', '2', '3', '4'] as const
 const TONES: Record<string, Tone> = { '0': 'info', '1': 'ok', '2': 'quiet', '3': 'quiet', '4': 'bad' }
