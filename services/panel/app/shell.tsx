@@ -14,6 +14,7 @@ import { pathForApp } from '../subscriptions/shared/app-pages.ts'
 import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
 import { HeaderMenus } from './header-menus.tsx'
+import { LeaveGuard } from './leave-guard.tsx'
 import { isVisible, NAVIGATION, type NavigationGroup } from './navigation.ts'
 
 const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
@@ -67,6 +68,7 @@ function Frame() {
           </div>
         )}
         <Outlet />
+        <LeaveGuard />
         {over ? (
           <Suspense>
             <SignInAgain />
