@@ -78,7 +78,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: labels.access.newLogin }).first().click()
     await page.getByRole('textbox', { name: labels.access.login }).fill(name)
     await page.getByRole('dialog').getByRole('button', { name: labels.ui.create }).click()
-    const shown = await page.getByRole('dialog').locator('pre').nth(1).innerText()
+    const shown = await page.getByRole('dialog').locator('pre').last().innerText()
     await page.getByRole('button', { name: labels.ui.secretKept }).click()
     await page.getByRole('button', { name: `${labels.access.copyPassword}: ${name}` }).click()
     await page.getByRole('button', { name: `${labels.ui.copied}: ${name}` }).waitFor()
