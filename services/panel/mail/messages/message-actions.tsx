@@ -11,7 +11,7 @@ import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { isInProgress } from './mail-statuses.ts'
 import { ResendDialog } from './resend-dialog.tsx'
 
-const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const
+const REFRESH = ['getEmail', 'listEmailAttempts', 'explainEmail', 'listEmails'] as const
 
 /** Shows only the actions that the status allows. */
 export function MessageActions({ message }: { message: Output<'getEmail'> }) {
