@@ -133,6 +133,13 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
+      'known records of a return path',
+      { returnPathRecords: 'MX' },
+      { returnPathRecords: 'mx' },
+      'Unsupported value',
+    ],
+    [
+      'MailDomain',
       'a TTL of a minute',
       { dns: { ttlSeconds: 60 } },
       { dns: { ttlSeconds: 59 } },

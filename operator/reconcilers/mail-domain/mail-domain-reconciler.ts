@@ -112,6 +112,7 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       by_hand: byHand(spec.dns.records),
       dkim_rotation_days: spec.dkim.rotationIntervalDays,
       return_path: spec.returnPath === 'Own' ? undefined : RETURN_PATHS[spec.returnPath],
+      return_path_records: spec.returnPathRecords === 'MX' ? 'mx' : undefined,
     },
     dnsAccount,
   }

@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { reportToken } from '../../message/report-address.ts'
-import { guidance, reverseName, type SendingHost, spfTerms, spfViolations, zoneFile } from './guidance.ts'
+import {
+  guidance,
+  isReturnPathRow,
+  reverseName,
+  type SendingHost,
+  spfTerms,
+  spfViolations,
+  zoneFile,
+} from './guidance.ts'
 
 const host: SendingHost = {
   hostname: 'mail.postwright.example',
@@ -62,6 +70,28 @@ describe('the return path', () => {
     expect(zoneFile('example.com', rowOf(domain))).toContain(
       'bounce.example.com. 600 IN CNAME bounces.postwright.example.',
     )
+  })
+  test('is an MX and an SPF record where that was chosen', () => {
+    const rows = guidance({ ...domain, dns: { return_path_records: 'mx', spf_all: '-all' } }, bounces).filter(
+      ({ name }) => name === 'bounce.example.com',
+    )
+    expect(rows.map(({ id, type, host: at, value, writable }) => [id, type, at, value, writable])).toEqual([
+      ['return_path_mx', 'MX', 'bounce', '10 bounces.postwright.example', true],
+      ['return_path_spf', 'TXT', 'bounce', 'v=spf1 include:bounces.postwright.example -all', true],
+    ])
+    expect(rows.map(({ id, purpose, need }) => [id === purpose, need])).toEqual([
+      [true, 'recommended'],
+      [true, 'recommended'],
+    ])
+    expect(zoneFile('example.com', rows)).toContain('bounce.example.com. 600 IN MX 10 bounces.postwright.example.\n')
+    const byHand = { ...domain, dns: { return_path_records: 'mx' as const, by_hand: ['return_path'] } }
+    expect(
+      guidance(byHand, bounces)
+        .filter(({ id }) => isReturnPathRow(id))
+        .map(({ writable }) => writable),
+    ).toEqual([false, false])
+    const shared = { ...domain, dns: { return_path_records: 'mx' as const, return_path: 'shared' as const } }
+    expect(guidance(shared, bounces).filter(({ id }) => isReturnPathRow(id))).toEqual([])
   })
   test('set by hand is not written', () => {
     expect(rowOf({ ...domain, dns: { by_hand: ['return_path'] } })).toMatchObject([{ writable: false }])

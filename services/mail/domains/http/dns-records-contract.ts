@@ -13,9 +13,21 @@ export const recordStatus = z.enum(['not_started', 'pending', 'verified', 'faile
 export const dnsRecord = z
   .strictObject({
     id: z.string(),
-    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'a', 'ptr', 'mta_sts', 'tls_rpt']),
+    purpose: z.enum([
+      'ownership',
+      'dkim',
+      'spf',
+      'dmarc',
+      'return_path',
+      'return_path_mx',
+      'return_path_spf',
+      'a',
+      'ptr',
+      'mta_sts',
+      'tls_rpt',
+    ]),
     need: z.enum(['required', 'recommended', 'optional']),
-    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
+    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'MX', 'PTR']),
     /** Fully qualified. */
     name: z.string(),
     /** Relative to the domain, as DNS panels ask for it. */
@@ -47,9 +59,15 @@ const policy = z.enum(['none', 'quarantine', 'reject'])
 
 /**
  * Envelope sender of the domain's mail, where the installation takes reports about deliveries: `own`: an address at
- * `bounce.<domain>` once its record is verified; `shared`: at the installation's own domain; `off`: as submitted.
+ * `bounce.<domain>` once its records are verified; `shared`: at the installation's own domain; `off`: as submitted.
  */
 const returnPath = z.enum(['own', 'shared', 'off'])
+
+/**
+ * Form of the records at `bounce.<domain>`: `cname`: one alias, purpose `return_path`; `mx`: an MX and an SPF record,
+ * purposes `return_path_mx` and `return_path_spf`. A check accepts either form.
+ */
+const returnPathRecords = z.enum(['cname', 'mx'])
 
 /** How the records of a domain are kept. */
 export const dnsSettings = z
@@ -64,6 +82,7 @@ export const dnsSettings = z
     /** Days between automatic rotations of the DKIM key; 0: only on demand. */
     dkim_rotation_days: z.int(),
     return_path: returnPath,
+    return_path_records: returnPathRecords,
   })
   .meta({ id: 'DnsSettings' })
 
@@ -85,6 +104,7 @@ export const dnsSettingsChange = z
       .max(10),
     dkim_rotation_days: z.int().min(0).max(3650),
     return_path: returnPath,
+    return_path_records: returnPathRecords,
   })
   .partial()
 
