@@ -32,6 +32,7 @@ export type OutgoingMessage = Pick<
   | 'list'
   | 'own_fields'
   | 'from'
+  | 'tls_report'
   | 'ambiguous'
   | 'dsn'
   | 'smtputf8'
@@ -54,6 +55,7 @@ const FIELDS = {
     list: 1,
     own_fields: 1,
     from: 1,
+    tls_report: 1,
   },
   ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },
 }
