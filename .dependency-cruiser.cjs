@@ -28,7 +28,7 @@ const SUBJECTS = {
     templates: ['message', 'store'],
     credentials: ['message', 'store', 'domains', 'submission'],
     delivery: ['message', 'store', 'suppressions', 'streams', 'dns', 'domains', 'submission', 'webhooks', 'limits'],
-    reports: ['message', 'store', 'dns', 'domains', 'delivery'],
+    reports: ['message', 'store', 'dns', 'domains', 'submission', 'delivery'],
     log: ['message', 'store', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
     inbound: [
