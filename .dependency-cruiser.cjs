@@ -29,7 +29,7 @@ const SUBJECTS = {
     credentials: ['message', 'store', 'domains', 'submission'],
     delivery: ['message', 'store', 'suppressions', 'streams', 'dns', 'domains', 'submission', 'webhooks', 'limits'],
     reports: ['message', 'store', 'dns', 'domains', 'submission', 'delivery'],
-    log: ['message', 'store', 'webhooks', 'domains', 'submission', 'delivery'],
+    log: ['message', 'store', 'suppressions', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
     inbound: [
       'message',

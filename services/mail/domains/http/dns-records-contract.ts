@@ -6,6 +6,9 @@ import { isMechanism } from '../../dns/records/spf-term.ts'
 const time = z.iso.datetime()
 const texts = z.array(z.string())
 
+/** Result of the last check of a record. */
+export const recordStatus = z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict'])
+
 /** One record of a domain's guidance with the result of the last check. */
 export const dnsRecord = z
   .strictObject({
@@ -19,7 +22,7 @@ export const dnsRecord = z
     host: z.string(),
     value: z.string(),
     ttl: z.int(),
-    status: z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict']),
+    status: recordStatus,
     /** Values that DNS really gave. */
     observed: texts,
     errors: texts,

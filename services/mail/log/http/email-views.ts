@@ -34,7 +34,8 @@ export function toSummary(message: MessageDoc): z.input<typeof emailSummary> {
   }
 }
 
-function toRecipient({ email, type, status, code, enhanced, at }: RecipientState) {
+/** A recipient with its state. */
+export function toRecipient({ email, type, status, code, enhanced, at }: RecipientState) {
   return {
     email,
     type,

@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { isInProgress } from './mail-statuses.ts'
 
-const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const
+const REFRESH = ['getEmail', 'listEmailAttempts', 'explainEmail', 'listEmails'] as const
 
 /** Shows only the actions that the status allows. */
 export function MessageActions({ message }: { message: Output<'getEmail'> }) {

@@ -6,6 +6,7 @@ import { details } from './details.ts'
 import { dns } from './dns.ts'
 import { dnsPlan } from './dns-plan.ts'
 import { dnsProviders } from './dns-providers.ts'
+import { explain } from './explain.ts'
 import { fields } from './fields.ts'
 import { health } from './health.ts'
 import { inbound } from './inbound.ts'
@@ -30,6 +31,7 @@ export const english = {
   ...dns,
   ...dnsPlan,
   ...dnsProviders,
+  ...explain,
   ...fields,
   ...health,
   ...inbound,

@@ -7,6 +7,7 @@ import { details } from './details.ts'
 import { dns } from './dns.ts'
 import { dnsPlan } from './dns-plan.ts'
 import { dnsProviders } from './dns-providers.ts'
+import { explain } from './explain.ts'
 import { fields } from './fields.ts'
 import { health } from './health.ts'
 import { inbound } from './inbound.ts'
@@ -33,6 +34,7 @@ export const chinese: Catalogue = {
     ...dns,
     ...dnsPlan,
     ...dnsProviders,
+    ...explain,
     ...fields,
     ...health,
     ...inbound,
