@@ -10,7 +10,7 @@ import { isLoopback, isPublicAddress } from './public-address.ts'
 export interface GuardedRequest {
   url: string
   headers: Record<string, string>
-  body: string
+  body: string | Uint8Array<ArrayBuffer>
   timeoutMs: number
   /** Bytes of the response that are read; a longer response is an error. Default 0: the response is not read. */
   maxAnswerBytes?: number
@@ -88,13 +88,16 @@ function guardedLookup(resolve: Lookup, allowed: (address: string) => boolean): 
 export function createGuardedPost({
   allowPrivate,
   resolve = lookup,
+  ca,
 }: {
   allowPrivate: AllowPrivate
   resolve?: Lookup
+  /** Certificate authorities instead of the usual ones, in tests. */
+  ca?: string | undefined
 }): GuardedPost {
   const allowed = (address: string) =>
     allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
-  const agent = new Agent({ connect: { lookup: guardedLookup(resolve, allowed) } })
+  const agent = new Agent({ connect: { lookup: guardedLookup(resolve, allowed), ...(ca !== undefined && { ca }) } })
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0, keepAnswerBytes = 0 }) => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong) throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
