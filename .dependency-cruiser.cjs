@@ -35,7 +35,7 @@ const SUBJECTS = {
       'tracking',
     ],
     compat: ['message', 'store', 'submission', 'webhooks'],
-    reports: ['message', 'store', 'dns', 'domains', 'delivery'],
+    reports: ['message', 'store', 'dns', 'domains', 'submission', 'delivery'],
     log: ['message', 'store', 'suppressions', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],
     inbound: [

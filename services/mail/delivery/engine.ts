@@ -33,6 +33,7 @@ import { WakeUps } from './claiming/wake-ups.ts'
 import { HeldMail } from './control/held-mail.ts'
 import { workOnQueue } from './control/queue-worker.ts'
 import { DeliveryEngine } from './engine-run.ts'
+import type { TlsResultRecorder } from './record-tls-results.ts'
 import type { FindReturnPath } from './return-paths.ts'
 import type { FindRoute } from './routes.ts'
 import type { FindKeys } from './signing-keys.ts'
@@ -77,6 +78,8 @@ export interface EngineOptions {
   suppress(results: readonly Result[]): Promise<void>
   /** Queues the events of these results for webhooks; default: none. */
   queueEvents?(results: readonly Result[]): Promise<void>
+  /** TLS results that wait to be written; default: none are counted. */
+  tlsResults?: Pick<TlsResultRecorder, 'flush'> | undefined
   wake: Wake
   /** A number from 0 to 1. */
   random(): number

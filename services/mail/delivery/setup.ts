@@ -22,6 +22,7 @@ import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
 import { createCapture } from './capture.ts'
 import { createDeliveryEngine } from './engine.ts'
 import { createReport } from './failure-report.ts'
+import { TlsResultRecorder } from './record-tls-results.ts'
 import { createReturnPaths, type FindReturnPath } from './return-paths.ts'
 import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes.ts'
 import { sharedStsPolicies } from './shared-sts-policies.ts'
@@ -60,6 +61,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS, clock })
   const { isSuspended } = createAccounts(mongo.db, clock)
   const webhooks = mailWebhooksOf({ mongo, clock })
+  const tlsResults = sendsTlsReports(config) ? new TlsResultRecorder({ db: mongo.db, clock }) : undefined
   const engine = createDeliveryEngine({
     mongo,
     log,
@@ -72,7 +74,8 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     logDays: config.RETENTION_LOG_DAYS,
     times: setup.times ?? LEASE_TIMES,
     graceMs: setup.graceMs ?? GRACE_MS,
-    ...transportOf(foundation, setup),
+    ...transportOf(foundation, setup, tlsResults),
+    tlsResults,
     findReturnPath: returnPathsOf(foundation),
     findPersonalFields: createPersonalFields({ secrets, baseUrl: config.APP_BASE_URL }),
     findTracking: createFindTracking({
@@ -105,6 +108,11 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   return engine
 }
 
+/** TLS results are counted and reported only where mail goes to the servers of its recipients. */
+export function sendsTlsReports({ DELIVERY_MODE, TLS_REPORTS }: Config): boolean {
+  return TLS_REPORTS && DELIVERY_MODE === 'direct'
+}
+
 /** Captured mail shows the envelope as it was submitted. */
 function returnPathsOf({ config, mongo, clock, secrets }: Foundation): FindReturnPath {
   const { BOUNCE_DOMAIN: bounceDomain, DELIVERY_MODE } = config
@@ -116,6 +124,7 @@ function returnPathsOf({ config, mongo, clock, secrets }: Foundation): FindRetur
 function transportOf(
   foundation: Foundation,
   { deadlines, ca }: DeliverySetup,
+  tlsResults: TlsResultRecorder | undefined,
 ): { transport: Transport; findRoute: FindRoute } {
   const { config, mongo, clock, metrics } = foundation
   if (config.DELIVERY_MODE === 'capture') return { transport: createCapture(mongo, clock), findRoute: captureRoute }
@@ -140,6 +149,7 @@ function transportOf(
     deadlines,
     now,
     onConnections: count => metrics.outboundConnections.set(count),
+    countTls: tlsResults && (result => tlsResults.count(result)),
   })
   return { transport, findRoute: relay ? fixedRoute('relay', relay.host) : directRoutes({ mx, tlsPolicy }) }
 }

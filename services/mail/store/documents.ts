@@ -51,6 +51,8 @@ export interface MessageDoc {
   mail_from: string
   /** Account that a delivery report is for: capture mode shows it the report. */
   report_for?: string
+  /** A TLS report of ours to a recipient domain: it goes out however bad the TLS of its receiver is. */
+  tls_report?: boolean
   /** First address of the From header. */
   from: string
   subject: string

@@ -33,6 +33,7 @@ export type OutgoingMessage = Pick<
   | 'own_fields'
   | 'track'
   | 'from'
+  | 'tls_report'
   | 'ambiguous'
   | 'dsn'
   | 'smtputf8'
@@ -56,6 +57,7 @@ const FIELDS = {
     own_fields: 1,
     track: 1,
     from: 1,
+    tls_report: 1,
   },
   ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },
 }

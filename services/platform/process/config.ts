@@ -130,6 +130,12 @@ const shape = {
     'What the inbound process binds for BOUNCE_DOMAIN: `[host:]port:mode`, comma separated.',
   ),
   SYSTEM_MAIL_FROM: optional(text).describe("Sender of the platform's own mail; default postmaster@MAIL_HOSTNAME."),
+  TLS_REPORTS: withDefault(flag, 'true').describe(
+    'With DELIVERY_MODE=direct: count the TLS results of sessions with receiving servers, and send the domains that ask for it a report of each day (RFC 8460). Reports by mail need a sender in a verified domain, which signs them.',
+  ),
+  TLS_REPORT_ORGANIZATION: optional(text.max(200)).describe(
+    'Organization named in TLS reports; default MAIL_HOSTNAME.',
+  ),
   DEFAULT_SPF_MECHANISMS: withDefault(
     text.transform(value => value.split(/[\s,]+/).filter(Boolean)),
     '',

@@ -276,7 +276,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   logIn: async ({ user }) => ({ '"ann"': JSON.stringify(user.username) }),
   requestPasswordReset: async ({ user }) => ({ '"ann"': JSON.stringify(user.username) }),
   createUser: async () => ({ '"bob"': JSON.stringify(newId('u')) }),
-  createSmtpCredential: async () => ({ '"shop"': JSON.stringify(newId('c')) }),
+  createSmtpCredential: async caller => ({ ...(await sender(caller)), '"shop"': JSON.stringify(newId('c')) }),
   acceptInvitation: async caller => {
     await invited(caller)
     return { ...replaceToken('acceptInvitation', await mailedToken()), '"bob"': JSON.stringify(newId('u')) }

@@ -78,9 +78,13 @@ async function* group(
 ): AsyncGenerator<Routed> {
   const { most, contentFor } = personalContent(outgoing, personal)
   const { returnPath } = personal
+  const tlsReport = outgoing.message.tls_report === true
   const groups = new Map<string, Group>()
   for (const [index, delivery] of deliveries.entries()) {
-    const found = await findRoute(delivery.recipient).catch((error: unknown) => ({ kind: 'unrouted' as const, error }))
+    const found = await findRoute(delivery.recipient, { tlsReport }).catch((error: unknown) => ({
+      kind: 'unrouted' as const,
+      error,
+    }))
     if (found.kind === 'unrouted') {
       yield { ...found, deliveries: deliveries.slice(index) }
       break

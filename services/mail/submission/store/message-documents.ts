@@ -26,6 +26,7 @@ export interface NewMessage
     | 'via'
     | 'mail_from'
     | 'report_for'
+    | 'tls_report'
     | 'from'
     | 'subject'
     | 'message_id'
