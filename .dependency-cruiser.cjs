@@ -34,6 +34,7 @@ const SUBJECTS = {
       ...['message', 'store', 'suppressions', 'streams', 'dns', 'domains', 'submission', 'webhooks', 'limits'],
       'tracking',
     ],
+    compat: ['message', 'store', 'submission', 'webhooks'],
     reports: ['message', 'store', 'dns', 'domains', 'submission', 'delivery'],
     log: ['message', 'store', 'suppressions', 'webhooks', 'domains', 'submission', 'delivery'],
     administration: ['store', 'dns', 'delivery', 'log', 'limits'],

@@ -23,7 +23,16 @@ const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?
 
 /** Settings that `config` may not contain. */
 const RESERVED = [
-  ...['ADMIN_API_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
+  ...[
+    'ADMIN_API_PORT',
+    'COMPAT_PORT',
+    'ADMIN_BASE_URL',
+    'ADMIN_PASSWORD',
+    'ADMIN_USERNAME',
+    'APP_BASE_URL',
+    'APP_HOST',
+    'APP_PORT',
+  ],
   ...[
     'MAIL_HOSTNAME',
     'METRICS_PORT',
@@ -310,8 +319,8 @@ describe('the chart', () => {
     ['trustedProxies={private}', 'private'],
     ['config.TRUSTED_PROXIES=10.0.0.0/8\\,192.0.2.1', '10.0.0.0/8,192.0.2.1'],
   ])('%s is set for every HTTP process in a valid form', async (pair, value) => {
-    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', pair))
-    for (const component of ['panel', 'send', 'admin']) {
+    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', 'compat.enabled=true', pair))
+    for (const component of ['panel', 'send', 'admin', 'compat']) {
       const deployment = manifests.find(
         ({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${component}`),
       )

@@ -74,6 +74,9 @@ const shape = {
   ),
   APP_PORT: withDefault(listenPort, '3025').describe('Port of the panel and the send API.'),
   ADMIN_API_PORT: withDefault(listenPort, '3026').describe('Port of the Subscription Administration API.'),
+  COMPAT_PORT: withDefault(listenPort, '3027').describe(
+    'Port of the API in the format of Resend, for applications that use its SDKs (docs/compatibility.md).',
+  ),
   APP_BASE_URL: withDefault(url, 'http://127.0.0.1:3025').describe('Public address of the panel and the send API.'),
   ADMIN_BASE_URL: optional(url).describe(
     'Public address of the Subscription Administration API; shown in its documents. With it reminders have a link to end them.',
@@ -279,7 +282,7 @@ const shape = {
     'Requests per minute of one app secret, over all processes.',
   ),
   WEBHOOK_ALLOW_PRIVATE: withDefault(z.union([z.literal('loopback'), flag]), 'false').describe(
-    'Send webhooks, and query the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well; `loopback`: at addresses of this machine only, the default of `npm start`.',
+    'Send webhooks, query the api_url of a Huawei channel and fetch attachments by their address over plain HTTP and at private, loopback and documentation addresses as well; `loopback`: at addresses of this machine only, the default of `npm start`.',
   ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
     'Switch evaluations per minute of one client address with one publishable key, over all processes.',

@@ -89,7 +89,7 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
 
   bind(router, authorise, testMailWebhookOperation, async ({ params }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
-    return showDeliveryDetail(await sendTest(sending, webhook, { user_id: account.id }))
+    return showDeliveryDetail(webhook, await sendTest(sending, webhook, { user_id: account.id }))
   })
 
   bind(router, authorise, listWebhookDeliveriesOperation, async ({ params, query }, { account }) => {
@@ -103,13 +103,13 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
   })
 
   bind(router, authorise, getWebhookDeliveryOperation, async ({ params }, { account }) => {
-    await getMailWebhook(useCase, account.id, params.id)
-    return showDeliveryDetail(await requireDelivery(store, params.id, params.delivery, REFUSALS))
+    const webhook = await getMailWebhook(useCase, account.id, params.id)
+    return showDeliveryDetail(webhook, await requireDelivery(store, params.id, params.delivery, REFUSALS))
   })
 
   bind(router, authorise, replayWebhookDeliveryOperation, async ({ params }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
-    return showDeliveryDetail(await replayDelivery(sending, webhook, params.delivery, REFUSALS))
+    return showDeliveryDetail(webhook, await replayDelivery(sending, webhook, params.delivery, REFUSALS))
   })
 
   bind(router, authorise, replayWebhookOperation, async ({ params, body }, { account }) => {

@@ -1,6 +1,7 @@
 /** The English texts. Their placeholders define the parameters of each code, for all languages. */
 import { accountMail } from './account-mail.ts'
 import { authentication } from './authentication.ts'
+import { compat } from './compat.ts'
 import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
@@ -27,6 +28,7 @@ import { webhooks } from './webhooks.ts'
 export const english = {
   ...accountMail,
   ...authentication,
+  ...compat,
   ...delivery,
   ...details,
   ...dns,

@@ -2,6 +2,7 @@
 import type { Catalogue } from '../render.ts'
 import { accountMail } from './account-mail.ts'
 import { authentication } from './authentication.ts'
+import { compat } from './compat.ts'
 import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
@@ -30,6 +31,7 @@ export const chinese: Catalogue = {
   texts: {
     ...accountMail,
     ...authentication,
+    ...compat,
     ...delivery,
     ...details,
     ...dns,

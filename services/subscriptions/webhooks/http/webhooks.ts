@@ -165,6 +165,6 @@ function deliveryView({ zone }: Subscriptions, event: WebhookEventDoc) {
 }
 
 function deliveryDetailView(context: Subscriptions, event: WebhookEventDoc) {
-  const log = showLog(event, dataOfEvent(event), at => context.zone.format(at))
+  const log = showLog(event, { data: dataOfEvent(event) }, at => context.zone.format(at))
   return { ...deliveryView(context, event), ...log }
 }
