@@ -1,4 +1,4 @@
-/** Puts the API in the format of Resend on an application, as a translation to the operations of the own API (ADR 107). */
+/** Puts the API in the format of Resend on an application, as a translation to the operations of the own API (ADR 103). */
 import type Koa from 'koa'
 import { createAudit } from '../../../accounts/http/audit-caller.ts'
 import { createBodyRoom } from '../../../platform/http/body-room.ts'
