@@ -84,6 +84,16 @@ onApiServer('domains, logins and tokens', () => {
     expect((await domain()).status).toBe('suspended')
   })
 
+  test('tracking follows the spec, and is off again when it is removed', async () => {
+    const { operator, id, domain } = await withDomain()
+    expect((await domain()).tracking).toBeUndefined()
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com', tracking: { clicks: true } })
+    await until(async () => (await domain()).tracking?.clicks === true)
+    expect(await domain()).toMatchObject({ _id: id, tracking: { opens: false, clicks: true } })
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await until(async () => !(await domain()).tracking?.clicks)
+  })
+
   test('reverts a change of the database record and emits DriftReverted', async () => {
     const { operator, id, domain } = await withDomain()
     await until(async () => (await operator.get('MailDomain', 'example'))?.status?.domainId === id)
