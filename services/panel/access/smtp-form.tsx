@@ -39,10 +39,13 @@ export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets
       {
         onSuccess: login => {
           close()
-          show([
-            [t('access.login'), login.username],
-            [t('account.password'), login.password],
-          ])
+          show(
+            [
+              [t('access.login'), login.username],
+              [t('account.password'), login.password],
+            ],
+            t('access.passwordAgain'),
+          )
         },
       },
     )

@@ -68,10 +68,13 @@ function ConfirmDialogs(props: {
         action={t('access.newPassword')}
         run={async () => {
           const answer = await renew.mutateAsync({ params, body: {} })
-          show([
-            [t('access.login'), answer.username],
-            [t('account.password'), answer.password],
-          ])
+          show(
+            [
+              [t('access.login'), answer.username],
+              [t('account.password'), answer.password],
+            ],
+            t('access.passwordAgain'),
+          )
         }}
       >
         {t('access.newPasswordText')}

@@ -1,4 +1,4 @@
-/** Dialog for secrets that the service returns only once. */
+/** Dialog for the secrets of a record that was just made. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,19 +6,20 @@ import { Note } from '../feedback/status-badge.tsx'
 import { CodeBlock } from '../values/code-block.tsx'
 import { Dialog } from './form.tsx'
 
-export type ShowSecrets = (entries: [name: string, value: string][]) => void
+/** `note`: what is true of these values, where it is not that they are shown only now. */
+export type ShowSecrets = (entries: [name: string, value: string][], note?: string) => void
 
 /** Returns the dialog to render and the function that opens it. */
 export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecrets] {
   const { t } = useTranslation()
-  const [entries, setEntries] = useState<[name: string, value: string][]>()
-  const close = () => setEntries(undefined)
+  const [shown, setShown] = useState<{ entries: [name: string, value: string][]; note: string | undefined }>()
+  const close = () => setShown(undefined)
   const dialog = (
-    <Dialog opened={entries !== undefined} close={close} title={title} size="lg">
+    <Dialog opened={shown !== undefined} close={close} title={title} size="lg">
       {() => (
         <Stack gap="md">
-          <Note tone="warn">{t('ui.secretOnce')}</Note>
-          {entries?.map(([name, value]) => (
+          <Note tone={shown?.note ? 'info' : 'warn'}>{shown?.note ?? t('ui.secretOnce')}</Note>
+          {shown?.entries.map(([name, value]) => (
             <div key={name}>
               <Text fz="sm" fw={500} mb={4}>
                 {name}
@@ -27,11 +28,11 @@ export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecr
             </div>
           ))}
           <Group justify="flex-end">
-            <Button onClick={close}>{t('ui.secretKept')}</Button>
+            <Button onClick={close}>{t(shown?.note ? 'ui.close' : 'ui.secretKept')}</Button>
           </Group>
         </Stack>
       )}
     </Dialog>
   )
-  return [dialog, setEntries]
+  return [dialog, (entries, note) => setShown({ entries, note })]
 }
