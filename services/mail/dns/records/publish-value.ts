@@ -1,5 +1,5 @@
 /** The value that its owner publishes by hand for a row: with what DNS has at the name today. */
-import { isDmarc } from './dmarc.ts'
+import { isDmarc, parseDmarc, weakenings } from './dmarc.ts'
 import type { GuidanceRow } from './guidance.ts'
 import { mergeDmarc } from './merge-dmarc.ts'
 import { mergeSeveralSpf, mergeSpf } from './merge-spf.ts'
@@ -25,7 +25,19 @@ export function publishValue(
 ): string {
   if (row.purpose === 'spf') return publishSpf(row, observed.filter(isSpf), spfTerms, written)
   const [dmarc, ...more] = row.purpose === 'dmarc' ? observed.filter(isDmarc) : []
-  return dmarc === undefined || more.length > 0 ? row.value : mergeDmarc(dmarc, row.value)
+  if (dmarc === undefined || more.length > 0) return row.value
+  const isReplaced = isOurs(row.id, dmarc, written) && !isWeaker(row.value, dmarc)
+  return isReplaced ? row.value : mergeDmarc(dmarc, row.value)
+}
+
+/** True for a record that is all ours: it is replaced as a whole, since what it once had would stay in it. */
+function isOurs(row: string, record: string, written: readonly Written[]): boolean {
+  return written.some(own => own.row === row && own.before === undefined && own.value === record)
+}
+
+function isWeaker(wanted: string, present: string): boolean {
+  const [before, after] = [parseDmarc(present), parseDmarc(wanted)]
+  return before !== undefined && after !== undefined && weakenings(before, after).length > 0
 }
 
 function publishSpf(
@@ -34,10 +46,7 @@ function publishSpf(
   spfTerms: readonly string[],
   written: readonly Written[],
 ): string {
-  // A record that is all ours is replaced as a whole: terms of an earlier address would stay in it.
-  const foreign = records.filter(
-    record => !written.some(own => own.row === id && own.before === undefined && own.value === record),
-  )
+  const foreign = records.filter(record => !isOurs(id, record, written))
   const [only, ...more] = foreign
   if (only === undefined) return value
   try {

@@ -170,6 +170,19 @@ describe('a record that DNS has already', () => {
     expect(publishOf(doc, 'dmarc')?.publish).toBe(publish)
   })
 
+  test.each([
+    [
+      'a report address that changed',
+      'v=DMARC1; p=none; rua=mailto:old@example.com',
+      'v=DMARC1; p=none; rua=mailto:new@example.com',
+    ],
+    ['a policy that was stricter', 'v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:new@example.com'],
+  ])('DMARC: our own record is replaced, but not weakened: %s', (_, value, publish) => {
+    const dns_owned = [{ ...owned(value), row: 'dmarc' }]
+    const dns = { manage: false, dmarc: { policy: 'none' as const, rua: ['new@example.com'] } }
+    expect(publishOf(withCheck([found('dmarc', value)], { dns, dns_owned }), 'dmarc')?.publish).toBe(publish)
+  })
+
   test.each<[string, string[] | undefined, string, string]>([
     ['before a check by the Public Suffix List', undefined, 'example.com', 'mail'],
     ['after it by what DNS has shown', ['mail.example.com'], 'mail.example.com', '@'],
