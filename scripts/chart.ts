@@ -38,6 +38,7 @@ const REFINED: Record<string, object> = {
     propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
     additionalProperties: { type: ['string', 'number', 'boolean'] },
   },
+  trackingHosts: { type: 'array', items: { type: 'string', pattern: HOST_NAME.replace('^$|', '') } },
   extraEnvFrom: { type: 'array', items: { type: 'object' } },
   'gateway.parentRefs': { type: 'array', items: { type: 'object', required: ['name'] } },
 }

@@ -23,7 +23,16 @@ const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?
 
 /** Settings that `config` may not contain. */
 const RESERVED = [
-  ...['ADMIN_API_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
+  ...[
+    'ADMIN_API_PORT',
+    'COMPAT_PORT',
+    'ADMIN_BASE_URL',
+    'ADMIN_PASSWORD',
+    'ADMIN_USERNAME',
+    'APP_BASE_URL',
+    'APP_HOST',
+    'APP_PORT',
+  ],
   ...[
     'MAIL_HOSTNAME',
     'METRICS_PORT',
@@ -310,8 +319,8 @@ describe('the chart', () => {
     ['trustedProxies={private}', 'private'],
     ['config.TRUSTED_PROXIES=10.0.0.0/8\\,192.0.2.1', '10.0.0.0/8,192.0.2.1'],
   ])('%s is set for every HTTP process in a valid form', async (pair, value) => {
-    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', pair))
-    for (const component of ['panel', 'send', 'admin']) {
+    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', 'compat.enabled=true', pair))
+    for (const component of ['panel', 'send', 'admin', 'compat']) {
       const deployment = manifests.find(
         ({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${component}`),
       )
@@ -320,6 +329,27 @@ describe('the chart', () => {
     }
     const config = { MAIL_HOSTNAME: 'mail.example.com', SESSION_SECRET: 'x'.repeat(32), TRUSTED_PROXIES: value }
     expect(readConfig(config).TRUSTED_PROXIES.length).toBeGreaterThan(0)
+  })
+
+  test('hosts of tracked links lead to the panel, for their path alone', async () => {
+    const pairs = [
+      'ingress.enabled=true',
+      'ingress.tlsSecret=web',
+      'gateway.enabled=true',
+      'gateway.parentRefs[0].name=public',
+    ]
+    const hosts = ['links.example.com', 'links.example.org']
+    const args = [...pairs, 'trustedProxies={private}', `trackingHosts={${hosts.join(',')}}`]
+    const manifests = await renderChart(...LEAST, ...set(...args))
+    const ingress = manifests.find(({ kind }) => kind === 'Ingress')?.spec
+    for (const host of hosts) {
+      const { paths } = ingress.rules.find((rule: { host: string }) => rule.host === host).http
+      expect(paths).toMatchObject([{ path: '/t', pathType: 'Prefix' }])
+      expect(paths[0].backend.service.name).toMatch(/-panel$/)
+      expect(ingress.tls[0].hosts).toContain(host)
+    }
+    const route = manifests.find(({ kind, metadata }) => kind === 'HTTPRoute' && metadata.name.endsWith('-tracking'))
+    expect(route?.spec).toMatchObject({ hostnames: hosts, rules: [{ matches: [{ path: { value: '/t' } }] }] })
   })
 
   test.each([

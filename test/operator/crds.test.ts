@@ -133,6 +133,13 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
+      'tracking that is on or off',
+      { tracking: { opens: true }, dns: { records: { tracking: 'Guidance' } } },
+      { tracking: { opens: 'yes' } },
+      'boolean',
+    ],
+    [
+      'MailDomain',
       'known records of a return path',
       { returnPathRecords: 'MX' },
       { returnPathRecords: 'mx' },

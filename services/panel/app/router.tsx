@@ -1,8 +1,9 @@
 /** Routes of the panel. Page components are loaded when a page is first opened. */
-import { createRootRoute, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, notFound, Outlet, redirect } from '@tanstack/react-router'
 import i18next from 'i18next'
 import { resourceSearch } from '../admin/resource-search.ts'
 import { call } from '../api/client.ts'
+import { queryString } from '../api/fetch.ts'
 import { ApiProblem } from '../api/problem.ts'
 import { reportsSearch } from '../mail/domains/reports/reports-search.ts'
 import { messageSearch } from '../mail/messages/message-search.ts'
@@ -13,6 +14,7 @@ import { sessionQuery, signInSearch } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { adoptSession } from '../session/working-account.ts'
 import { isFormOpen, setSessionExpired } from '../state/session-expiry.ts'
+import { presentAddress } from '../subscriptions/shared/app-pages.ts'
 import { changesSearch, subscriptionsSearch } from '../subscriptions/shared/subscriptions-search.ts'
 import { notifyError, notifyFailure } from '../ui/feedback/notifications.ts'
 import { daysRangeSearch } from '../ui/layout/days-range.tsx'
@@ -87,6 +89,17 @@ const shell = createRoute({
 
 const shellRoute = () => shell
 const cursor = (raw: Record<string, unknown>) => stringParams(raw, ['after'])
+
+const chosenApp = lazyPage(() => import('../subscriptions/shared/app-redirects.tsx'), 'ChosenAppPage')
+
+/** Redirects `/subscriptions/<name>?app=<key>`; an address without an app leads to the one that was chosen last. */
+function openAppOfSearch(name: string, search: Record<string, unknown>): void {
+  const [key] = Object.values(stringParams(search, ['app']))
+  if (name === 'apps') throw redirect({ href: `/apps${queryString({ ...search, app: undefined })}`, replace: true })
+  const href = presentAddress(name, key ?? '', search)
+  if (href === undefined) throw notFound()
+  if (key !== undefined) throw redirect({ href, replace: true })
+}
 
 const pages = [
   createRoute({
@@ -247,56 +260,74 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions',
-    validateSearch: (raw: Record<string, unknown>) => ({ ...subscriptionsSearch(raw), ...daysRangeSearch(raw) }),
-    component: lazyPage(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
-  }),
-  createRoute({
-    getParentRoute: shellRoute,
-    path: '/subscriptions/apps',
+    path: '/apps',
     validateSearch: subscriptionsSearch,
     component: lazyPage(() => import('../subscriptions/apps/apps-page.tsx'), 'AppsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/users',
+    path: '/apps/$key',
+    validateSearch: daysRangeSearch,
+    component: lazyPage(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/apps/$key/settings',
+    component: lazyPage(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/apps/$key/users',
     validateSearch: subscriptionsSearch,
     component: lazyPage(() => import('../subscriptions/subscribers/end-users-page.tsx'), 'EndUsersPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/plans',
+    path: '/apps/$key/plans',
     validateSearch: subscriptionsSearch,
     component: lazyPage(() => import('../subscriptions/plans/plans-page.tsx'), 'PlansPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/list',
+    path: '/apps/$key/subscriptions',
     validateSearch: subscriptionsSearch,
     component: lazyPage(() => import('../subscriptions/subscribers/subscriptions-page.tsx'), 'SubscriptionsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/switches',
+    path: '/apps/$key/switches',
     validateSearch: subscriptionsSearch,
     component: lazyPage(() => import('../subscriptions/switches/switches-page.tsx'), 'SwitchesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/changes',
+    path: '/apps/$key/changes',
     validateSearch: changesSearch,
     component: lazyPage(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangeHistoryPage'),
-  }),
-  createRoute({
-    getParentRoute: shellRoute,
-    path: '/subscriptions/apps/$id',
-    component: lazyPage(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/subscriptions/admins',
     validateSearch: subscriptionsSearch,
     component: lazyPage(() => import('../subscriptions/apps/admins-page.tsx'), 'AdminsPage'),
+  }),
+  // Addresses of earlier releases, which named the app in the search, or none.
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/subscriptions',
+    beforeLoad: ({ search }) => openAppOfSearch('', search),
+    component: chosenApp,
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/subscriptions/$',
+    beforeLoad: ({ params, search }) => openAppOfSearch(params._splat ?? '', search),
+    component: chosenApp,
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/subscriptions/apps/$id',
+    component: lazyPage(() => import('../subscriptions/shared/app-redirects.tsx'), 'AppByIdPage'),
   }),
 ] as const
 

@@ -5,6 +5,7 @@
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type GuidanceRow, isReturnPathRow } from '../records/guidance.ts'
 import { canonicalValue, type RecordType, sameRecord } from '../records/record.ts'
+import { planAlias } from './plan-alias.ts'
 import { planDkim } from './plan-dkim.ts'
 import { planDmarc } from './plan-dmarc.ts'
 import {
@@ -67,6 +68,7 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
   return_path: planReturnPathAlias,
   return_path_mx: planReturnPathMx,
   return_path_spf: planReturnPathSpf,
+  tracking: planAlias,
   a: planAddress,
   ptr: planValue,
   mta_sts: planValue,

@@ -240,3 +240,27 @@ test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfViolatio
   expect(spfViolations(changed)).toEqual(errors)
   expect(guidance(domain, changed).find(({ id }) => id === 'spf')?.writable).toBe(terms.length > 0)
 })
+
+describe('tracked links', () => {
+  const host = { hostname: 'mail.example.net', addresses: [], spfMechanisms: [], trackingTarget: 'app.example.net' }
+  const rowsOf = (name: string, tracking: { opens: boolean; clicks: boolean } | undefined, more: object = {}) =>
+    guidance({ name, verification_token: 't', dkim: [], ...(tracking && { tracking }) }, { ...host, ...more })
+      .filter(({ purpose }) => purpose === 'tracking')
+      .map(row => `${row.name} ${row.type} ${row.value} ${row.need}`)
+
+  test.each<[string, string[], string[]]>([
+    ['on', rowsOf('example.com', { opens: true, clicks: false }), ['links.example.com CNAME app.example.net optional']],
+    ['never set', rowsOf('example.com', undefined), []],
+    ['off', rowsOf('example.com', { opens: false, clicks: false }), []],
+    [
+      'on without a public name',
+      rowsOf('example.com', { opens: true, clicks: true }, { trackingTarget: undefined }),
+      [],
+    ],
+    [
+      'on at the name of the app',
+      rowsOf('example.net', { opens: true, clicks: true }, { trackingTarget: 'links.example.net' }),
+      [],
+    ],
+  ])('%s', (_, rows, expected) => expect(rows).toEqual(expected))
+})

@@ -2,6 +2,7 @@
 import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type Mac, reportAddress, reportToken, reportUrl } from '../../message/report-address.ts'
 import { returnPathHost } from '../../message/return-path.ts'
+import { trackingHost } from '../../message/tracking-host.ts'
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
 import { type DmarcPolicy, newDmarc } from './dmarc.ts'
@@ -17,6 +18,8 @@ export interface SendingHost {
   spfMechanisms: readonly string[]
   /** Host that takes reports about deliveries; absent: none does. */
   bounceDomain?: string
+  /** Host that serves tracked links; absent: no public name. */
+  trackingTarget?: string | undefined
   reports?: ReportTargets
 }
 
@@ -57,10 +60,21 @@ export interface GuidanceDomain {
   }
   /** What the last check found. */
   check?: { dmarc?: { policy: DmarcPolicy; at: string } }
+  tracking?: { opens: boolean; clicks: boolean }
 }
 
 /** What a record is for. */
-export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | ReturnPathPurpose | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
+export type Purpose =
+  | 'ownership'
+  | 'dkim'
+  | 'spf'
+  | 'dmarc'
+  | ReturnPathPurpose
+  | 'tracking'
+  | 'a'
+  | 'ptr'
+  | 'mta_sts'
+  | 'tls_rpt'
 
 /**
  * Envelope sender of a domain's mail: `own`: an address at `bounce.<domain>` once its record is verified; `shared`: an
@@ -80,6 +94,9 @@ export type ReturnPathPurpose = (typeof RETURN_PATH_PURPOSES)[number]
 export function isReturnPathRow(row: string): row is ReturnPathPurpose {
   return RETURN_PATH_PURPOSES.some(purpose => purpose === row)
 }
+
+/** Id of the row of tracked links. */
+export const TRACKING_ROW = 'tracking'
 
 /** One record of the guidance. */
 export interface GuidanceRow {
@@ -165,6 +182,7 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       value: newDmarc(dmarcPolicy(domain), dmarcRua(domain, host)),
     }),
     ...returnPathRows(domain, host, dns?.return_path_records),
+    ...trackingRows(domain, host).map(row),
     ...host.addresses.map(ip => row(addressRow(host.hostname, ip, dns?.address !== false))),
     ...host.addresses.map(ip => row(ptrRow(host.hostname, ip))),
     row({
@@ -260,6 +278,14 @@ export function returnPathRows(
 /** The SPF mechanism that passes the servers of the installation, by the record that BOUNCE_DOMAIN has. */
 export function returnPathTerm(bounceDomain: string): string {
   return `include:${bounceDomain}`
+}
+
+/** The alias that makes links of tracked mail lead to a name of the domain; only while the domain tracks. */
+function trackingRows({ name, tracking }: GuidanceDomain, { trackingTarget }: SendingHost): Row[] {
+  const host = trackingHost(name)
+  if (!tracking?.opens && !tracking?.clicks) return []
+  if (trackingTarget === undefined || host === undefined || host === trackingTarget) return []
+  return [{ id: TRACKING_ROW, purpose: 'tracking', need: 'optional', type: 'CNAME', name: host, value: trackingTarget }]
 }
 
 function addressRow(hostname: string, ip: string, writable: boolean): Row {

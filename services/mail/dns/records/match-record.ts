@@ -48,6 +48,7 @@ const MATCHERS: Readonly<Record<GuidanceRow['purpose'], Matcher>> = {
   spf: matchSpf,
   dmarc: matchDmarc,
   return_path: matchAlias,
+  tracking: matchAlias,
   return_path_mx: matchReturnPathMx,
   return_path_spf: matchReturnPathSpf,
   a: matchAddress,

@@ -8,6 +8,7 @@ import { type GuidanceRow, guidance, isReturnPathRow, spfTerms } from '../../dns
 import type { CheckOutcome } from '../rules/check-schedule.ts'
 import type { CheckSummaryDoc, DomainDoc } from '../store/domain-model.ts'
 import { checkReturnPath } from './check-return-path.ts'
+import { withProbedTracking } from './probe-tracking-host.ts'
 import { evaluateSpfIn, valuesIn } from './views.ts'
 
 /** The findings of one check. */
@@ -52,9 +53,10 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
   }
   const zones = await zonesOf(rows, session)
   const returnPath = await checkReturnPath(domain, host, session, context)
-  const records = rows.map(
+  const evaluated = rows.map(
     row => returnPath?.records.find(record => record.row === row.id) ?? evaluateRow(row, viewsOf(row.id), context),
   )
+  const records = await withProbedTracking(deps, domain.name, evaluated, session.lookup)
   return {
     rows,
     records,

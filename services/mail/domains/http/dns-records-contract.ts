@@ -21,6 +21,7 @@ export const dnsRecord = z
       'return_path',
       'return_path_mx',
       'return_path_spf',
+      'tracking',
       'a',
       'ptr',
       'mta_sts',
@@ -114,6 +115,14 @@ export const dnsSettingsChange = z
     return_path_records: returnPathRecords,
   })
   .partial()
+
+/** What of a domain's mail is tracked. */
+export const trackingSettings = z
+  .strictObject({
+    opens: z.boolean().describe('An image in HTML shows that a message was opened.'),
+    clicks: z.boolean().describe('Links in HTML lead through a host of the domain.'),
+  })
+  .meta({ id: 'TrackingSettings' })
 
 /** The last check of a domain as a whole. */
 export const checkSummary = z.strictObject({

@@ -72,7 +72,7 @@ export const domains = defineModel('domains', {
       /** Seconds that new records may be cached; default 600. */
       ttl: field.optional(Number),
       /** Records that the owner sets: shown and checked, not written. */
-      by_hand: field.optional([field.oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path')]),
+      by_hand: field.optional([field.oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking')]),
       /** Days between automatic rotations of the DKIM key; 0 or absent: only on demand. */
       dkim_rotation_days: field.optional(Number),
       /** Envelope sender of its mail; default `own`: `bounce.<domain>` once its records are verified. */
@@ -85,6 +85,8 @@ export const domains = defineModel('domains', {
       repairs_paused_until: field.optional(Date),
     }),
   ),
+  /** What of its mail is tracked; absent: nothing. */
+  tracking: field.optional(field.part({ opens: field.flag, clicks: field.flag })),
   /** Records that we wrote at the provider, or merged our terms into; only these are ever deleted. */
   dns_owned: field.optional([
     field.part({

@@ -90,6 +90,13 @@ export const emailDetail = emailSummary
   })
   .meta({ id: 'EmailDetail' })
 
+/** Of opens and clicks in tracked mail. */
+const engagement = {
+  url: z.string().optional().describe('The link that was followed.'),
+  user_agent: z.string().optional(),
+  machine: z.boolean().optional().describe('Probably a program (privacy proxy, link scanner) and no person.'),
+}
+
 /** One entry of a message's history. */
 export const emailEvent = z
   .strictObject({
@@ -107,6 +114,7 @@ export const emailEvent = z
     text_code: sentenceCode,
     text_params: sentenceParams,
     ambiguous: z.boolean(),
+    ...engagement,
   })
   .meta({ id: 'EmailEvent' })
 
@@ -135,6 +143,7 @@ export const emailAttempt = z
     advice_params: sentenceParams.nullable(),
     ambiguous: z.boolean(),
     conversation: z.string().nullable(),
+    ...engagement,
   })
   .meta({ id: 'EmailAttempt' })
 

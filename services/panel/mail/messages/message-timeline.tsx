@@ -103,10 +103,13 @@ function AttemptTitle({ attempt }: { attempt: Attempt }) {
   )
 }
 
+/** What a recipient did. */
+const BY_RECIPIENT = new Set(['unsubscribed', 'opened', 'clicked'])
+
 /** Attempts have numbers; reports come from servers, wishes from the recipient. */
 function titleOf({ attempt, outcome }: Attempt, t: TFunction): string {
   if (attempt > 0) return t('messages.attempt', { number: attempt })
-  return outcome === 'unsubscribed' ? t('messages.byRecipient') : t('messages.report')
+  return BY_RECIPIENT.has(outcome) ? t('messages.byRecipient') : t('messages.report')
 }
 
 function AttemptBody({ attempt }: { attempt: Attempt }) {

@@ -2,6 +2,7 @@
 import type { Catalogue } from '../render.ts'
 import { accountMail } from './account-mail.ts'
 import { authentication } from './authentication.ts'
+import { compat } from './compat.ts'
 import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
@@ -21,6 +22,7 @@ import { resources } from './resources.ts'
 import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { tracking } from './tracking.ts'
 import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -29,6 +31,7 @@ export const chinese: Catalogue = {
   texts: {
     ...accountMail,
     ...authentication,
+    ...compat,
     ...delivery,
     ...details,
     ...dns,
@@ -46,6 +49,7 @@ export const chinese: Catalogue = {
     ...queueControl,
     ...resources,
     ...streams,
+    ...tracking,
     ...templates,
     ...texts,
     ...waysIn,
