@@ -33,7 +33,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   afterAll(() => visitor?.leave())
 
   test.each([
-    ['/', labels.overview.empty],
+    ['/', labels.overview.firstTitle],
     ['/domains', labels.domains.none],
     ['/messages', labels.messages.none],
     ['/smtp', labels.access.noLogins],

@@ -309,3 +309,8 @@ export function negativeTtl(authorities: readonly ResourceRecord[]): number | un
   const soa = authorities.find(({ type }) => type === TYPE.SOA)
   return soa && soa.data.length >= 4 ? Math.min(soa.ttl, soa.data.readUInt32BE(soa.data.length - 4)) : undefined
 }
+
+/** The zone of an answer to a question for a SOA record: the owner of the record, given there or beside a negative answer. */
+export function zoneOfReply({ answers, authorities }: Pick<Message, 'answers' | 'authorities'>): string | undefined {
+  return [...answers, ...authorities].find(({ type }) => type === TYPE.SOA)?.name
+}

@@ -5,11 +5,11 @@
 import { isPublicAddress } from '../../platform/network/public-address.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { aliasTarget, temporary, toAnswer } from './dns-answer.ts'
-import { type Decoded, isName, negativeTtl, TYPE } from './dns-message.ts'
+import { type Decoded, isName, negativeTtl, TYPE, zoneOfReply } from './dns-message.ts'
 import { ask, type ServerAddress, TransportError } from './dns-transport.ts'
 import type { ServerAnswer, Views } from './records/evaluate-record.ts'
 import type { Answer, Lookup, LookupType } from './records/lookup.ts'
-import { suffixesOf } from './records/names.ts'
+import { isWithin, suffixesOf } from './records/names.ts'
 
 /** Nothing rejects: failures are answers of kind `temporary`. */
 export interface DnsSession {
@@ -21,6 +21,8 @@ export interface DnsSession {
   negativeTtl(name: string): Promise<number | undefined>
   /** Name servers of the zone that contains the name, as public DNS delegates it. */
   nameServers(name: string): Promise<string[]>
+  /** Apex of the zone that holds the name, by its SOA record; undefined while no recursor gives it. */
+  zoneOf(name: string): Promise<string | undefined>
   /** Queries sent so far. */
   queries(): number
 }
@@ -54,6 +56,7 @@ export function openSession(options: SessionOptions): DnsSession {
     views: (name, type) => session.views(name, type),
     negativeTtl: name => session.negativeTtl(name),
     nameServers: name => session.nameServers(name),
+    zoneOf: name => session.zoneOf(name),
     queries: () => session.queryCount,
   }
 }
@@ -102,6 +105,20 @@ class Session {
   async nameServers(name: string): Promise<string[]> {
     const found = await this.#delegationOf(name)
     return 'kind' in found ? [] : found.servers
+  }
+
+  async zoneOf(name: string): Promise<string | undefined> {
+    for (const server of this.#options.recursors) {
+      const reply = await this.#query(server, name, 'SOA', true)
+      const zone = 'kind' in reply ? undefined : zoneOfReply(reply)
+      if (zone === undefined) continue
+      if (zone === '') return undefined
+      // An alias answers with the zone of its target. Its own name is then held by a zone above it.
+      if (isWithin(name, zone)) return zone
+      const [, parent] = suffixesOf(name)
+      return parent === undefined ? undefined : this.zoneOf(parent)
+    }
+    return undefined
   }
 
   async #firstDefinite(name: string, type: LookupType): Promise<Answer> {

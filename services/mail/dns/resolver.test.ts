@@ -13,6 +13,7 @@ import {
   type ResourceRecord,
   TYPE,
 } from './dns-message.ts'
+import { longestZone } from './records/names.ts'
 import { createResolver } from './resolver.ts'
 
 /** What a server says to a question: datagrams in order, and what it says over TCP (with its length prefix). */
@@ -240,4 +241,49 @@ test('a session ends at its deadline, however many questions are left', async ()
   const names = Array.from({ length: 40 }, (_, i) => `n${i}.example.com`)
   for (const name of names) expect(await session.lookup(name, 'A')).toMatchObject(TEMPORARY)
   expect(performance.now() - began).toBeLessThan(5_000)
+})
+
+describe('the zone of a name', () => {
+  /** A server that holds these zones, and aliases. Counts its questions. */
+  function zoneServer(zones: readonly string[], aliases: Record<string, string> = {}) {
+    const asked: string[] = []
+    const udp = (query: Buffer): Buffer[] => {
+      const { id, questions } = decodeMessage(query)
+      const name = questions[0]?.name ?? ''
+      asked.push(name)
+      const zone = longestZone(
+        zones.map(known => ({ name: known })),
+        aliases[name] ?? name,
+      )
+      const soa = zone && { name: zone.name, type: TYPE.SOA, class: CLASS.IN, ttl: 60, data: Buffer.alloc(22) }
+      const isApex = zone?.name === name
+      const [answers, authorities] = soa ? [isApex ? [soa] : [], isApex ? [] : [soa]] : [[], []]
+      return [encodeMessage({ id, flags: 0x8180, questions, answers, authorities, additionals: [] })]
+    }
+    return { udp, asked }
+  }
+
+  test.each<[string, string, string[], Record<string, string>, string | undefined]>([
+    ['the apex answers with its record', 'example.com', ['com', 'example.com'], {}, 'example.com'],
+    ['a name below it with that of its zone', '_dmarc.mail.example.com', ['com', 'example.com'], {}, 'example.com'],
+    ['a delegated name has its own', 'mail.example.com', ['example.com', 'mail.example.com'], {}, 'mail.example.com'],
+    [
+      'an alias is in the zone above it',
+      'a.b.example.com',
+      ['example.com', 'vendor.test'],
+      { 'a.b.example.com': 'x.vendor.test' },
+      'example.com',
+    ],
+    ['an answer without one says nothing', 'example.com', [], {}, undefined],
+  ])('%s', async (_, name, zones, aliases, expected) => {
+    const server = zoneServer(zones, aliases)
+    const session = await resolverTo(server)
+    expect(await session.zoneOf(name)).toBe(expected)
+    expect(server.asked.length).toBeLessThanOrEqual(2)
+  })
+
+  test('a recursor that is silent leaves it unknown', async () => {
+    const session = await resolverTo({ udp: () => [] })
+    expect(await session.zoneOf('example.com')).toBeUndefined()
+  })
 })

@@ -41,7 +41,7 @@ export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets
       {
         onSuccess: login => {
           close()
-          show(secretsOf(login))
+          show(secretsOf(login), t('access.passwordAgain'))
         },
       },
     )

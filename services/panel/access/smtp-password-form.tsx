@@ -22,7 +22,7 @@ export function SmtpPasswordForm(props: { login: Credential; close: () => void; 
       {
         onSuccess: answer => {
           close()
-          show(secretsOf(answer))
+          show(secretsOf(answer), t('access.passwordAgain'))
         },
       },
     )

@@ -1,13 +1,5 @@
 /** Routes of the panel. Page components are loaded when a page is first opened. */
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  notFound,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, notFound, Outlet, redirect } from '@tanstack/react-router'
 import i18next from 'i18next'
 import { resourceSearch } from '../admin/resource-search.ts'
 import { call } from '../api/client.ts'
@@ -27,6 +19,7 @@ import { changesSearch, subscriptionsSearch } from '../subscriptions/shared/subs
 import { notifyError, notifyFailure } from '../ui/feedback/notifications.ts'
 import { daysRangeSearch } from '../ui/layout/days-range.tsx'
 import { stringParams } from '../ui/layout/search-params.ts'
+import { lazyPage } from './lazy-page.tsx'
 import { NotFound, RouteFailure } from './not-found.tsx'
 import { onAccountLost, onSessionExpired, onSessionMoved, queries } from './query-cache.ts'
 import { Shell } from './shell.tsx'
@@ -45,32 +38,32 @@ const openPages = [
   createRoute({
     getParentRoute: () => root,
     path: '/forgot-password',
-    component: lazyRouteComponent(() => import('../session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+    component: lazyPage(() => import('../session/forgot-password-page.tsx'), 'ForgotPasswordPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/oidc-callback',
-    component: lazyRouteComponent(() => import('../session/oidc-callback-page.tsx'), 'OidcCallbackPage'),
+    component: lazyPage(() => import('../session/oidc-callback-page.tsx'), 'OidcCallbackPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/reset-password',
-    component: lazyRouteComponent(() => import('../session/reset-password-page.tsx'), 'ResetPasswordPage'),
+    component: lazyPage(() => import('../session/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/accept-invitation',
-    component: lazyRouteComponent(() => import('../session/accept-invitation-page.tsx'), 'AcceptInvitationPage'),
+    component: lazyPage(() => import('../session/accept-invitation-page.tsx'), 'AcceptInvitationPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/join',
-    component: lazyRouteComponent(() => import('../session/join-account-page.tsx'), 'JoinAccountPage'),
+    component: lazyPage(() => import('../session/join-account-page.tsx'), 'JoinAccountPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/confirm-email',
-    component: lazyRouteComponent(() => import('../session/confirm-email-page.tsx'), 'ConfirmEmailPage'),
+    component: lazyPage(() => import('../session/confirm-email-page.tsx'), 'ConfirmEmailPage'),
   }),
 ] as const
 
@@ -97,7 +90,7 @@ const shell = createRoute({
 const shellRoute = () => shell
 const cursor = (raw: Record<string, unknown>) => stringParams(raw, ['after'])
 
-const chosenApp = lazyRouteComponent(() => import('../subscriptions/shared/app-redirects.tsx'), 'ChosenAppPage')
+const chosenApp = lazyPage(() => import('../subscriptions/shared/app-redirects.tsx'), 'ChosenAppPage')
 
 /** Redirects `/subscriptions/<name>?app=<key>`; an address without an app leads to the one that was chosen last. */
 function openAppOfSearch(name: string, search: Record<string, unknown>): void {
@@ -113,216 +106,210 @@ const pages = [
     getParentRoute: shellRoute,
     path: '/',
     validateSearch: daysRangeSearch,
-    component: lazyRouteComponent(() => import('../mail/overview/overview-page.tsx'), 'OverviewPage'),
+    component: lazyPage(() => import('../mail/overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/messages',
     validateSearch: messageSearch,
-    component: lazyRouteComponent(() => import('../mail/messages/messages-page.tsx'), 'MessagesPage'),
+    component: lazyPage(() => import('../mail/messages/messages-page.tsx'), 'MessagesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/messages/$id',
     validateSearch: messageTab,
-    component: lazyRouteComponent(() => import('../mail/messages/message-page.tsx'), 'MessagePage'),
+    component: lazyPage(() => import('../mail/messages/message-page.tsx'), 'MessagePage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/suppressions',
     validateSearch: suppressionSearch,
-    component: lazyRouteComponent(() => import('../mail/suppressions/suppressions-page.tsx'), 'SuppressionsPage'),
+    component: lazyPage(() => import('../mail/suppressions/suppressions-page.tsx'), 'SuppressionsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/inbox',
     validateSearch: (raw: Record<string, unknown>) => stringParams(raw, ['after', 'open']),
-    component: lazyRouteComponent(() => import('../mail/messages/captured-mail-page.tsx'), 'CapturedMailPage'),
+    component: lazyPage(() => import('../mail/messages/captured-mail-page.tsx'), 'CapturedMailPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/send',
-    component: lazyRouteComponent(() => import('../mail/send/send-page.tsx'), 'SendPage'),
+    component: lazyPage(() => import('../mail/send/send-page.tsx'), 'SendPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/templates',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../mail/templates/templates-page.tsx'), 'TemplatesPage'),
+    component: lazyPage(() => import('../mail/templates/templates-page.tsx'), 'TemplatesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/templates/$id',
-    component: lazyRouteComponent(() => import('../mail/templates/template-page.tsx'), 'TemplatePage'),
+    component: lazyPage(() => import('../mail/templates/template-page.tsx'), 'TemplatePage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/start',
-    component: lazyRouteComponent(() => import('../start/start-page.tsx'), 'StartPage'),
+    component: lazyPage(() => import('../start/start-page.tsx'), 'StartPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/domains',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../mail/domains/domains-page.tsx'), 'DomainsPage'),
+    component: lazyPage(() => import('../mail/domains/domains-page.tsx'), 'DomainsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/domains/$id',
-    component: lazyRouteComponent(() => import('../mail/domains/domain-page.tsx'), 'DomainPage'),
+    component: lazyPage(() => import('../mail/domains/domain-page.tsx'), 'DomainPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/domains/$id/reports',
     validateSearch: reportsSearch,
-    component: lazyRouteComponent(() => import('../mail/domains/reports/domain-reports-page.tsx'), 'DomainReportsPage'),
+    component: lazyPage(() => import('../mail/domains/reports/domain-reports-page.tsx'), 'DomainReportsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/smtp',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../access/smtp-page.tsx'), 'SmtpPage'),
+    component: lazyPage(() => import('../access/smtp-page.tsx'), 'SmtpPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/tokens',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../access/tokens-page.tsx'), 'TokensPage'),
+    component: lazyPage(() => import('../access/tokens-page.tsx'), 'TokensPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/webhooks',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../mail/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+    component: lazyPage(() => import('../mail/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/webhooks/$id',
     validateSearch: webhookSearch,
-    component: lazyRouteComponent(() => import('../mail/webhooks/webhook-page.tsx'), 'WebhookPage'),
+    component: lazyPage(() => import('../mail/webhooks/webhook-page.tsx'), 'WebhookPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/dns-accounts',
-    component: lazyRouteComponent(() => import('../dns/dns-accounts-page.tsx'), 'DnsAccountsPage'),
+    component: lazyPage(() => import('../dns/dns-accounts-page.tsx'), 'DnsAccountsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/limits',
-    component: lazyRouteComponent(() => import('../limits/limits-page.tsx'), 'LimitsPage'),
+    component: lazyPage(() => import('../limits/limits-page.tsx'), 'LimitsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/members',
-    component: lazyRouteComponent(() => import('../members/members-page.tsx'), 'MembersPage'),
+    component: lazyPage(() => import('../members/members-page.tsx'), 'MembersPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/audit',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../account/audit-page.tsx'), 'AuditPage'),
+    component: lazyPage(() => import('../account/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/settings',
-    component: lazyRouteComponent(() => import('../account/settings-page.tsx'), 'SettingsPage'),
+    component: lazyPage(() => import('../account/settings-page.tsx'), 'SettingsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/health',
-    component: lazyRouteComponent(() => import('../admin/health-page.tsx'), 'HealthPage'),
+    component: lazyPage(() => import('../admin/health-page.tsx'), 'HealthPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/queues',
-    component: lazyRouteComponent(() => import('../admin/queue-page.tsx'), 'QueuePage'),
+    component: lazyPage(() => import('../admin/queue-page.tsx'), 'QueuePage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/addresses',
-    component: lazyRouteComponent(() => import('../admin/sending-addresses-page.tsx'), 'SendingAddressesPage'),
+    component: lazyPage(() => import('../admin/sending-addresses-page.tsx'), 'SendingAddressesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/certificates',
-    component: lazyRouteComponent(() => import('../admin/certificates-page.tsx'), 'CertificatesPage'),
+    component: lazyPage(() => import('../admin/certificates-page.tsx'), 'CertificatesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/resources',
     validateSearch: resourceSearch,
-    component: lazyRouteComponent(() => import('../admin/resources-page.tsx'), 'ResourcesPage'),
+    component: lazyPage(() => import('../admin/resources-page.tsx'), 'ResourcesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/domains',
     validateSearch: (raw: Record<string, unknown>) => stringParams(raw, ['after', 'user']),
-    component: lazyRouteComponent(() => import('../admin/all-domains-page.tsx'), 'AllDomainsPage'),
+    component: lazyPage(() => import('../admin/all-domains-page.tsx'), 'AllDomainsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/admin/users',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../admin/accounts-page.tsx'), 'AccountsPage'),
+    component: lazyPage(() => import('../admin/accounts-page.tsx'), 'AccountsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps',
     validateSearch: subscriptionsSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/apps/apps-page.tsx'), 'AppsPage'),
+    component: lazyPage(() => import('../subscriptions/apps/apps-page.tsx'), 'AppsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key',
     validateSearch: daysRangeSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
+    component: lazyPage(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key/settings',
-    component: lazyRouteComponent(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
+    component: lazyPage(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key/users',
     validateSearch: subscriptionsSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/subscribers/end-users-page.tsx'), 'EndUsersPage'),
+    component: lazyPage(() => import('../subscriptions/subscribers/end-users-page.tsx'), 'EndUsersPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key/plans',
     validateSearch: subscriptionsSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/plans/plans-page.tsx'), 'PlansPage'),
+    component: lazyPage(() => import('../subscriptions/plans/plans-page.tsx'), 'PlansPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key/subscriptions',
     validateSearch: subscriptionsSearch,
-    component: lazyRouteComponent(
-      () => import('../subscriptions/subscribers/subscriptions-page.tsx'),
-      'SubscriptionsPage',
-    ),
+    component: lazyPage(() => import('../subscriptions/subscribers/subscriptions-page.tsx'), 'SubscriptionsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key/switches',
     validateSearch: subscriptionsSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/switches/switches-page.tsx'), 'SwitchesPage'),
+    component: lazyPage(() => import('../subscriptions/switches/switches-page.tsx'), 'SwitchesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/apps/$key/changes',
     validateSearch: changesSearch,
-    component: lazyRouteComponent(
-      () => import('../subscriptions/history/change-history-page.tsx'),
-      'ChangeHistoryPage',
-    ),
+    component: lazyPage(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangeHistoryPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
     path: '/subscriptions/admins',
     validateSearch: subscriptionsSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/apps/admins-page.tsx'), 'AdminsPage'),
+    component: lazyPage(() => import('../subscriptions/apps/admins-page.tsx'), 'AdminsPage'),
   }),
   // Addresses of earlier releases, which named the app in the search, or none.
   createRoute({
@@ -340,7 +327,7 @@ const pages = [
   createRoute({
     getParentRoute: shellRoute,
     path: '/subscriptions/apps/$id',
-    component: lazyRouteComponent(() => import('../subscriptions/shared/app-redirects.tsx'), 'AppByIdPage'),
+    component: lazyPage(() => import('../subscriptions/shared/app-redirects.tsx'), 'AppByIdPage'),
   }),
 ] as const
 

@@ -1,6 +1,7 @@
 /** DNS records of a domain: expected and observed values, with copy buttons. */
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
@@ -21,9 +22,10 @@ const TONES: Record<DnsRecord['status'], Tone> = {
   conflict: 'bad',
 }
 
-/** In the order of the service: required records first. */
+/** In the order of the service, required records first; optional ones are folded. */
 export function DnsRecords({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
+  const optional = domain.records.filter(({ need }) => need === 'optional')
   return (
     <Card
       title={t('dns.records')}
@@ -41,10 +43,37 @@ export function DnsRecords({ domain }: { domain: Domain }) {
         </Button>
       }
     >
-      {domain.records.map(record => (
-        <RecordRow key={record.id} record={record} />
-      ))}
+      <RequiredRecords records={domain.records} />
+      {domain.records.map(record =>
+        record.need === 'optional' ? null : <RecordRow key={record.id} record={record} />,
+      )}
+      {optional.length > 0 ? (
+        <details className="pw-details pw-record">
+          <summary>{t('dns.optionalRecords', { count: optional.length })}</summary>
+          {optional.map(record => (
+            <RecordRow key={record.id} record={record} />
+          ))}
+        </details>
+      ) : null}
     </Card>
+  )
+}
+
+/** How many of the required records the last check found. */
+function RequiredRecords({ records }: { records: readonly DnsRecord[] }) {
+  const { t } = useTranslation()
+  const required = records.filter(({ need }) => need === 'required')
+  const found = required.filter(({ status }) => status === 'verified').length
+  const text = t('dns.requiredFound', { found, count: required.length })
+  return (
+    <div className="pw-record">
+      <Text fz="sm" mb={6}>
+        {text}
+      </Text>
+      <Progress.Root size="sm" maw={360}>
+        <Progress.Section value={(100 * found) / Math.max(1, required.length)} color="ink" aria-label={text} />
+      </Progress.Root>
+    </div>
   )
 }
 
@@ -69,8 +98,8 @@ function RecordRow({ record }: { record: DnsRecord }) {
         </StatusBadge>
       </Group>
       <div className="pw-record-cells">
-        <Cell label={t('dns.host')} value={record.host} hint={record.name} />
-        <Cell label={t('dns.expected')} value={record.value} />
+        <Cell label={t('dns.host')} value={record.zone_host} hint={record.name} />
+        <Cell label={t('dns.expected')} value={record.publish} />
         <Observed record={record} />
       </div>
       <Advice record={record} />
@@ -78,6 +107,7 @@ function RecordRow({ record }: { record: DnsRecord }) {
   )
 }
 
+/** `hint`: the complete name, where the value is relative to the zone. */
 function Cell({ label, value, hint }: { label: string; value: string; hint?: string }) {
   return (
     <div className="pw-record-cell">
@@ -124,13 +154,31 @@ function Observed({ record }: { record: DnsRecord }) {
   )
 }
 
+/** Instructions that repeat name and value, which are shown above them with their copy buttons. */
+const SHORTENED: Readonly<Record<string, 'addThis' | 'replaceBy'>> = {
+  'dns.add_record': 'addThis',
+  'dns.spf_change_to': 'replaceBy',
+}
+
+function instructionsOf(record: DnsRecord, t: TFunction): ApiSentence[] {
+  return sentencesOf(record.instructions, record.instructions_codes).map(line => {
+    const short = SHORTENED[line.code ?? '']
+    return short ? { text: t(`dns.${short}`), translated: true } : line
+  })
+}
+
 /** Errors, warnings and instructions of the service. */
 function Advice({ record }: { record: DnsRecord }) {
-  const { note, note_code: code, note_params: params } = record
+  const { t } = useTranslation()
+  const { note, note_code: code, note_params: params, purpose } = record
+  const merged = record.publish !== record.value && (purpose === 'spf' || purpose === 'dmarc')
   const lines: (ApiSentence & { tone: string })[] = [
     ...sentencesOf(record.errors, record.errors_codes).map(line => ({ ...line, tone: 'bad' })),
     ...sentencesOf(record.warnings, record.warnings_codes).map(line => ({ ...line, tone: 'warn' })),
-    ...sentencesOf(record.instructions, record.instructions_codes).map(line => ({ ...line, tone: 'info' })),
+    ...instructionsOf(record, t).map(line => ({ ...line, tone: 'info' })),
+    ...(merged && record.status !== 'verified'
+      ? [{ text: t(`dns.merged.${purpose}`), translated: true, tone: 'info' }]
+      : []),
     ...(note ? [{ text: note, code, params, tone: 'info' }] : []),
   ]
   if (lines.length === 0) return null

@@ -43,7 +43,13 @@ function SettingsForm({ domain }: { domain: Domain }) {
   const hasReturnPath = return_path !== 'own' || domain.records.some(({ purpose }) => purpose.startsWith('return_path'))
   const submit = () => {
     const { policy, rua, spf: senders, ...others } = fields.values
-    const dns = { ...others, dmarc: { policy, rua: splitList(rua) }, spf: splitList(senders) }
+    // A policy that DNS has becomes a choice of this form only when it is changed here.
+    const isChosen = policy !== start.policy || rua !== start.rua
+    const dns = {
+      ...others,
+      ...(isChosen ? { dmarc: { policy, rua: splitList(rua) } } : {}),
+      spf: splitList(senders),
+    }
     save.mutate(
       { params: { id: domain.id }, body: { dns } },
       { onSuccess: () => notifySuccess(t('dns.settingsSaved')) },
@@ -54,7 +60,7 @@ function SettingsForm({ domain }: { domain: Domain }) {
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
         <Select
           label={t('dns.policy')}
-          description={t(`dns.policyHint.${fields.values.policy}`)}
+          description={<PolicyHint chosen={fields.values.policy} inDns={domain.check?.dmarc_policy} />}
           data={POLICIES.map(value => ({ value, label: t(`dns.policies.${value}`) }))}
           allowDeselect={false}
           {...fields.value('policy')}
@@ -110,5 +116,19 @@ function SettingsForm({ domain }: { domain: Domain }) {
       </SimpleGrid>
       <Switch label={t('dns.address')} description={t('dns.addressHint')} {...fields.flag('address')} />
     </SubmitForm>
+  )
+}
+
+type Policy = (typeof POLICIES)[number]
+
+/** What the policy does, and the one that DNS has if it is stricter: saving this form does not weaken it there. */
+function PolicyHint({ chosen, inDns }: { chosen: Policy; inDns: Policy | null | undefined }) {
+  const { t } = useTranslation()
+  const isWeaker = inDns && POLICIES.indexOf(chosen) < POLICIES.indexOf(inDns)
+  return (
+    <>
+      {t(`dns.policyHint.${chosen}`)}
+      {isWeaker ? <span className="pw-block-hint">{t('dns.policyWeaker', { policy: inDns })}</span> : null}
+    </>
   )
 }

@@ -1,10 +1,12 @@
 /** Domain verification against a real authoritative server, through a resolver that returns wrong, failing or outdated answers. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { providerOf } from '../../../services/mail/dns/dns-context.ts'
+import type { SendingHost } from '../../../services/mail/dns/records/guidance.ts'
 import { checkDueDomains } from '../../../services/mail/domains/checks/dns-check-job.ts'
 import { verifyDomain } from '../../../services/mail/domains/checks/verify-domain.ts'
 import { findDnsAccount } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
-import { publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
+import { showRecords, showSettings } from '../../../services/mail/domains/http/dns-views.ts'
+import { planDomainDns, publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { unpublishDns } from '../../../services/mail/domains/publishing/unpublish-records.ts'
 import { removeDomain } from '../../../services/mail/domains/register-domain.ts'
 import { activateKey, requestKey, revokeKey } from '../../../services/mail/domains/rotate-dkim.ts'
@@ -45,6 +47,15 @@ beforeAll(async () => {
     { name: 'alias.test', lines: ['_dmarc IN CNAME dmarc.vendor.test.', '*._domainkey IN TXT "v=DKIM1; p=REVG"'] },
     { name: 'blanks.test', lines: ['_postwright-challenge IN TXT " held "'] },
     { name: 'bare.test' },
+    {
+      name: 'zoned.test',
+      lines: [
+        'mail IN TXT "v=spf1 mx -all"',
+        '_dmarc.mail IN TXT "v=DMARC1; p=reject; adkim=s"',
+        '_dmarc IN TXT "v=DMARC1; p=reject; sp=quarantine"',
+        '_smtp._tls.mail IN CNAME dmarc.vendor.test.',
+      ],
+    },
     { name: 'vendor.test', lines: ['dmarc IN TXT "v=DMARC1; p=quarantine"'] },
   ])
 })
@@ -103,6 +114,43 @@ describe('a new domain', () => {
       ['verified', 'domain.verified'],
     ])
     expect(checks[0]?.queries).toBeGreaterThan(5)
+  })
+})
+
+describe('a sub-domain', () => {
+  const HOSTS: SendingHost = { hostname: 'mail.sender.test', addresses: ['192.0.2.10'], spfMechanisms: [] }
+  const shown = (domain: DomainDoc) =>
+    new Map(showRecords(domain, HOSTS).map(({ id, zone_host, publish }) => [id.split(':')[0], [zone_host, publish]]))
+
+  test('is shown with the names of its zone and with what DNS has already', async () => {
+    const domain = await environment.claim('usr_zoned', 'mail.zoned.test')
+    await verifyDomain(environment.deps, domain._id)
+    const checked = await environment.domain(domain._id)
+    expect(checked.check).toMatchObject({ dmarc: { policy: 'reject', at: 'mail.zoned.test' } })
+    expect(checked.check?.zones).toContain('zoned.test')
+    const records = shown(checked)
+    expect(records.get('spf')).toEqual(['mail', 'v=spf1 mx ip4:192.0.2.10 -all'])
+    expect(records.get('dmarc')).toEqual(['_dmarc.mail', 'v=DMARC1; p=reject; adkim=s'])
+    expect(records.get('tls_rpt')?.[0]).toBe('_smtp._tls.mail')
+    expect(showSettings(checked).dmarc.policy).toBe('reject')
+    // While DNS is silent, the last answers hold.
+    environment.recursor.misbehave.set('*', 'silence')
+    await verifyDomain(environment.deps, domain._id)
+    const silent = await environment.domain(domain._id)
+    expect(silent.check).toMatchObject({ zones: checked.check?.zones, dmarc: checked.check?.dmarc })
+  })
+
+  test('without a DMARC record has the policy above it, and its own record is proposed no weaker', async () => {
+    const account = await environment.account('usr_below')
+    const domain = await environment.claim('usr_below', 'news.zoned.test', { dns_account_id: account._id })
+    await verifyDomain(environment.deps, domain._id)
+    const checked = await environment.domain(domain._id)
+    expect(checked.check?.dmarc).toEqual({ policy: 'quarantine', at: 'zoned.test' })
+    expect(showSettings(checked).dmarc.policy).toBe('quarantine')
+    const { items } = await planDomainDns(environment.deps, checked, {})
+    expect(items.find(({ row }) => row === 'dmarc')).toMatchObject({
+      ...{ action: 'skip', value: expect.stringMatching(/^v=DMARC1; p=quarantine/) },
+    })
   })
 })
 

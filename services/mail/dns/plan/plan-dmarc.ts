@@ -1,6 +1,7 @@
 /** Planning of the DMARC record: created where no policy applies, never weakened, an owner's own record left alone. */
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { isDmarc, parseDmarc, weakenings } from '../records/dmarc.ts'
+import { mergeDmarc } from '../records/merge-dmarc.ts'
 import type { StoredRecord } from '../records/record.ts'
 import { isOurs, item, type PlanItem, type RowContext, servedOf } from './plan-item.ts'
 
@@ -62,5 +63,11 @@ function planMissing(context: RowContext): PlanItem {
   const applied = { ...record, p: effective }
   const losses = weakenings(applied, after)
   if (losses.length === 0) return item(context, 'create', sentence('dns_plan.dmarc_stronger', { at }))
-  return item(context, 'skip', sentence('dns_plan.dmarc_inherited', { at, policy: effective }))
+  // Whoever sets a record for the sub-domain by hand is shown one that is no weaker.
+  const value = mergeDmarc(wanted.value, `v=DMARC1; p=${effective}`)
+  return item(
+    { ...context, wanted: { ...wanted, value } },
+    'skip',
+    sentence('dns_plan.dmarc_inherited', { at, policy: effective }),
+  )
 }

@@ -1,7 +1,7 @@
 /** Planning of the SPF record: created, or our terms merged into the one that is there; never a second record. */
 
 import { sentence } from '../../../platform/sentences/sentence.ts'
-import { mergeSpf, newSpf, type SpfMerge, withoutSpfTerms } from '../records/merge-spf.ts'
+import { mergeSeveralSpf, mergeSpf, newSpf, type SpfMerge, withoutSpfTerms } from '../records/merge-spf.ts'
 import { type StoredRecord, sameRecord } from '../records/record.ts'
 import { isSpf, parseSpf } from '../records/spf.ts'
 import { SpfSyntaxError } from '../records/spf-term.ts'
@@ -120,10 +120,10 @@ function planSeveral(context: RowContext, records: readonly StoredRecord[]): Pla
 
 function proposal(records: readonly StoredRecord[], ours: readonly string[]): string {
   try {
-    const terms = records.flatMap(({ value }) => parseSpf(value).terms)
-    const senders = terms.filter(term => term.kind === 'mechanism' && term.name !== 'all').map(term => term.text)
-    const all = terms.find(term => term.kind === 'mechanism' && term.name === 'all')?.text ?? '~all'
-    return mergeSpf(['v=spf1', ...new Set(senders), all].join(' '), ours).value
+    return mergeSeveralSpf(
+      records.map(({ value }) => value),
+      ours,
+    )
   } catch {
     return newSpf(ours)
   }

@@ -189,9 +189,24 @@ describe('each purpose', () => {
   test.each<[string, Partial<EvaluationContext>, Answer]>([
     ['dmarc', { dmarc: { kind: 'temporary', reason: verbatim('SERVFAIL') } }, nothing],
     ['spf', spf({}, [], true), found('v=spf1 include:x.example -all')],
-  ])('the advice is not to add a second record while %s is unknown', (id, context, answer) =>
-    expect(evaluateOne(id, views([answer]), context).instructions).toEqual([{ code: 'dns.check_repeated' }]),
-  )
+  ])('the advice is not to add a second record while %s is unknown', (id, context, answer) => {
+    expect(evaluateOne(id, views([answer]), context).instructions).toEqual([{ code: 'dns.check_again' }])
+    const established = evaluateOne(id, views([answer]), { ...context, established: true })
+    expect(established.instructions).toEqual([{ code: 'dns.check_repeated' }])
+  })
+
+  test.each([
+    ['ownership', false, ['dns.add_record', 'dns.check_again']],
+    ['dkim:s1', false, ['dns.add_record', 'dns.check_again']],
+    ['return_path', false, ['dns.add_record', 'dns.check_again']],
+    ['spf', false, ['dns.check_again']],
+    ['dmarc', false, ['dns.check_again']],
+    ['ownership', true, ['dns.check_repeated']],
+  ])('while no server answers, %s of a domain (verified before: %s) has the advice %j', (id, established, codes) => {
+    const dmarc: DmarcDiscovery = { kind: 'temporary', reason: verbatim('SERVFAIL') }
+    const { instructions } = evaluateOne(id, views([down], [down]), { established, dmarc })
+    expect(instructions.map(({ code }) => code)).toEqual(codes)
+  })
 
   test('an SPF record without us comes with the merged record to set', () => {
     expect(evaluateOne('spf', views([found('v=spf1 mx -all')])).instructions.map(inEnglish)).toEqual([

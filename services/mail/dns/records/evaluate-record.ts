@@ -101,7 +101,7 @@ function withoutAuthority(
   return check(row, context.established ? 'temporary_failure' : 'pending', {
     observed,
     warnings: errors,
-    instructions: [REPEATED],
+    instructions: untilAnswered(row, observed, context),
   })
 }
 
@@ -113,9 +113,24 @@ function resultOf(row: GuidanceRow, match: Match, observed: string[], context: E
     return check(row, status, { observed, errors, warnings, instructions: [instruction(row)] })
   }
   if (kind === 'temporary')
-    return check(row, 'temporary_failure', { observed, errors, warnings, instructions: [REPEATED] })
+    return check(row, 'temporary_failure', {
+      observed,
+      errors,
+      warnings,
+      instructions: untilAnswered(row, observed, context),
+    })
   const status = kind === 'conflict' ? 'conflict' : 'failed'
   return check(row, status, { observed, errors, warnings, instructions: match.instructions ?? [instruction(row)] })
+}
+
+/**
+ * While DNS gives no answer, a record of a new domain that was not seen has yet to be published. Of SPF and DMARC there
+ * may be one already, and a second one would be an error.
+ */
+function untilAnswered(row: GuidanceRow, observed: readonly string[], { established }: EvaluationContext): Sentence[] {
+  if (established) return [REPEATED]
+  const isMissing = observed.length === 0 && row.purpose !== 'spf' && row.purpose !== 'dmarc'
+  return [...(isMissing ? [instruction(row)] : []), sentence('dns.check_again')]
 }
 
 /** The instruction for setting the record manually. */

@@ -58,6 +58,8 @@ export interface GuidanceDomain {
     return_path?: ReturnPathMode
     return_path_records?: ReturnPathRecords
   }
+  /** What the last check found. */
+  check?: { dmarc?: { policy: DmarcPolicy; at: string } }
   tracking?: { opens: boolean; clicks: boolean }
 }
 
@@ -177,7 +179,7 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       need: 'required',
       type: 'TXT',
       name: `_dmarc.${name}`,
-      value: newDmarc(dns?.dmarc?.policy ?? 'none', dmarcRua(domain, host)),
+      value: newDmarc(dmarcPolicy(domain), dmarcRua(domain, host)),
     }),
     ...returnPathRows(domain, host, dns?.return_path_records),
     ...trackingRows(domain, host).map(row),
@@ -204,6 +206,11 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       note: sentence('dns.note_mta_sts', { url: `https://mta-sts.${name}/.well-known/mta-sts.txt` }),
     }),
   ]
+}
+
+/** Unless the owner chooses one: the policy of the domain's own record. One above it applies without a record here. */
+function dmarcPolicy({ name, dns, check }: GuidanceDomain): DmarcPolicy {
+  return dns?.dmarc?.policy ?? (check?.dmarc?.at === name ? check.dmarc.policy : 'none')
 }
 
 /** The owner's addresses for DMARC reports, and ours; reports over HTTPS are not part of RFC 9990. */

@@ -37,6 +37,14 @@ export function mergeSpf(txt: string, ours: readonly string[]): SpfMerge {
   return { value: added.length === 0 ? txt : printSpf(merged), added, warnings: shadows(record, ours) }
 }
 
+/** One record with the senders of several, which are an error together, and ours. Throws {@link SpfSyntaxError}. */
+export function mergeSeveralSpf(records: readonly string[], ours: readonly string[]): string {
+  const terms = records.flatMap(txt => parseSpf(txt).terms)
+  const senders = terms.filter(term => term.kind === 'mechanism' && term.name !== 'all').map(term => term.text)
+  const all = terms.find(term => term.kind === 'mechanism' && term.name === 'all')?.text ?? '~all'
+  return mergeSpf(['v=spf1', ...new Set(senders), all].join(' '), ours).value
+}
+
 /** True when a record has all the terms, where receivers reach them; false for one that receivers cannot read. */
 export function namesServers(txt: string, terms: readonly string[]): boolean {
   if (terms.length === 0) return false

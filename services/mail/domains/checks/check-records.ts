@@ -6,7 +6,7 @@ import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../../dns/records/d
 import { evaluateRow, type RecordCheck, type Views } from '../../dns/records/evaluate-record.ts'
 import { type GuidanceRow, guidance, isReturnPathRow, spfTerms } from '../../dns/records/guidance.ts'
 import type { CheckOutcome } from '../rules/check-schedule.ts'
-import type { DomainDoc } from '../store/domain-model.ts'
+import type { CheckSummaryDoc, DomainDoc } from '../store/domain-model.ts'
 import { checkReturnPath } from './check-return-path.ts'
 import { withProbedTracking } from './probe-tracking-host.ts'
 import { evaluateSpfIn, valuesIn } from './views.ts'
@@ -20,6 +20,10 @@ export interface Observation {
   visibleSelectors: Set<string>
   /** The answers at the name of the ownership record, where other accounts' tokens may be as well. */
   ownership: Views
+  /** Zones that hold the names of the rows; those of the last check where DNS gave none. */
+  zones: string[]
+  /** The DMARC policy that receivers apply; that of the last check while it cannot be read. */
+  dmarc: CheckSummaryDoc['dmarc']
   /** BOUNCE_DOMAIN, if the records of the return path lead there as a whole. */
   returnPath?: string
   session: DnsSession
@@ -47,6 +51,7 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
     ...(spf ? { spf } : {}),
     ...(hostAddresses.length > 0 ? { hostAddresses } : {}),
   }
+  const zones = await zonesOf(rows, session)
   const returnPath = await checkReturnPath(domain, host, session, context)
   const evaluated = rows.map(
     row => returnPath?.records.find(record => record.row === row.id) ?? evaluateRow(row, viewsOf(row.id), context),
@@ -62,6 +67,8 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
         .filter(selector => statusOf(records, `dkim:${selector}`) === 'verified'),
     ),
     ownership: viewsOf('ownership'),
+    zones: zones.length > 0 ? zones : (domain.check?.zones ?? []),
+    dmarc: dmarc.kind === 'temporary' ? domain.check?.dmarc : appliedPolicy(dmarc),
     ...(returnPath?.whole && host.bounceDomain !== undefined ? { returnPath: host.bounceDomain } : {}),
     session,
   }
@@ -82,6 +89,18 @@ function outcomeOf({ dkim, status }: DomainDoc, records: readonly RecordCheck[])
 
 function statusOf(records: readonly RecordCheck[], row: string): RecordCheck['status'] | undefined {
   return records.find(record => record.row === row)?.status
+}
+
+/** Reverse names are left out: their zones belong to whoever gives the addresses. */
+async function zonesOf(rows: readonly GuidanceRow[], session: DnsSession): Promise<string[]> {
+  const names = new Set(rows.filter(({ purpose }) => purpose !== 'ptr').map(({ name }) => name))
+  const zones = await Promise.all([...names].map(name => session.zoneOf(name)))
+  return [...new Set(zones.filter(zone => zone !== undefined))]
+}
+
+function appliedPolicy(found: DmarcDiscovery): CheckSummaryDoc['dmarc'] {
+  if (found.kind === 'own') return { policy: found.record.p, at: found.at }
+  return found.kind === 'inherited' ? { policy: found.effective, at: found.at } : undefined
 }
 
 function policyOf(name: string, views: Views, { lookup }: DnsSession): Promise<DmarcDiscovery> {

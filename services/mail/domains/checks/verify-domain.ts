@@ -115,7 +115,7 @@ function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation
     ...(next.failing_since ? { failing_since: next.failing_since } : {}),
     ...(next.lost_at ? { lost_at: next.lost_at } : {}),
     records: seen.records,
-    ...(seen.returnPath === undefined ? {} : { return_path: seen.returnPath }),
+    ...surroundings(seen),
     errors,
   }
   const verified = next.status === 'verified' && status !== 'verified'
@@ -127,6 +127,15 @@ function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation
     ...(next.next_check_at ? { next_check_at: next.next_check_at } : {}),
   }
   return { outcome, next, errors, change }
+}
+
+/** What a check keeps of the DNS around the records. */
+function surroundings({ zones, dmarc, returnPath }: Observation) {
+  return {
+    ...(zones.length > 0 ? { zones } : {}),
+    ...(dmarc ? { dmarc } : {}),
+    ...(returnPath === undefined ? {} : { return_path: returnPath }),
+  }
 }
 
 /** Another account verified the name between our lookup and our write: the domain stays pending. */

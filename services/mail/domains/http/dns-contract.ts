@@ -57,6 +57,7 @@ export const planItem = z
     action: z.enum(['create', 'update', 'keep', 'delete', 'conflict', 'skip']),
     type: z.string(),
     name: z.string(),
+    /** The record afterwards: of `keep`, the one that is there. */
     value: z.string(),
     ttl: z.int(),
     /** The value in DNS now. */

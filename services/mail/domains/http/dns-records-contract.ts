@@ -31,9 +31,16 @@ export const dnsRecord = z
     type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'MX', 'PTR']),
     /** Fully qualified. */
     name: z.string(),
-    /** Relative to the domain, as DNS panels ask for it. */
+    /** Relative to the domain of this list. */
     host: z.string(),
+    /** Zone that holds the name: by its SOA record since the first check, by the Public Suffix List until then. */
+    zone: z.string(),
+    /** Relative to the zone, as DNS panels ask for it. */
+    zone_host: z.string(),
+    /** The record for a name that has none yet. */
     value: z.string(),
+    /** What to publish: `value`, merged into the SPF or DMARC record that DNS has. */
+    publish: z.string(),
     ttl: z.int(),
     status: recordStatus,
     /** Values that DNS really gave. */
@@ -122,6 +129,8 @@ export const checkSummary = z.strictObject({
   at: time,
   /** Time of the next check of DNS; null: on request only. */
   next_at: time.nullable(),
+  /** The DMARC policy that receivers apply, from the domain's record or one above it; null: none was found. */
+  dmarc_policy: policy.nullable(),
   /** Set while a verified domain's proof is missing. */
   failing_since: time.nullable(),
   errors: texts,

@@ -3,7 +3,9 @@ import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { sentenceFields, sentenceListFields } from '../../../platform/http/sentence-fields.ts'
 import type { PlanItem } from '../../dns/plan/plan-item.ts'
-import { type GuidanceRow, guidance, type SendingHost } from '../../dns/records/guidance.ts'
+import { type GuidanceRow, guidance, type SendingHost, spfTerms, zoneFile } from '../../dns/records/guidance.ts'
+import { publishValue } from '../../dns/records/publish-value.ts'
+import { hostInZone, zoneHolding } from '../../dns/records/zone-names.ts'
 import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
 import type { AppliedItem } from '../publishing/plan-outcome.ts'
 import type { DomainDnsPlan, Published } from '../publishing/publish-records.ts'
@@ -15,13 +17,33 @@ type Json<S extends z.ZodType> = z.input<S>
 
 /** The records that a domain needs, with what the last check said of each. */
 export function showRecords(doc: DomainDoc, host: SendingHost): Json<typeof dnsRecord>[] {
-  return guidance(doc, host).map(row => showRecord(row, doc))
+  const terms = spfTerms(doc, host)
+  return guidance(doc, host).map(row => showRecord(row, doc, publishRow(row, doc, terms)))
 }
 
-function showRecord({ note, ...row }: GuidanceRow, { check }: DomainDoc): Json<typeof dnsRecord> {
+/** The records as a zone file, each with the value to publish. */
+export function showZoneFile(doc: DomainDoc, host: SendingHost): string {
+  const terms = spfTerms(doc, host)
+  return zoneFile(
+    doc.name,
+    guidance(doc, host).map(row => ({ ...row, value: publishRow(row, doc, terms) })),
+  )
+}
+
+function publishRow(row: GuidanceRow, { check, dns_owned }: DomainDoc, terms: readonly string[]): string {
+  const observed = check?.records.find(record => record.row === row.id)?.observed ?? []
+  return publishValue(row, observed, terms, dns_owned)
+}
+
+function showRecord({ note, ...row }: GuidanceRow, { check }: DomainDoc, publish: string): Json<typeof dnsRecord> {
   const found = check?.records.find(record => record.row === row.id)
+  const zone = zoneHolding(row.name, check?.zones ?? [])
   return {
     ...row,
+    zone,
+    // The zone of an address belongs to whoever gives the address; it is named in full there.
+    zone_host: row.purpose === 'ptr' ? row.name : hostInZone(row.name, zone),
+    publish,
     ...sentenceFields('note', note),
     status: found?.status ?? 'not_started',
     observed: found?.observed ?? [],
@@ -38,12 +60,12 @@ function showFindings(found: Pick<RecordCheckDoc, 'errors' | 'warnings' | 'instr
   }
 }
 
-/** The settings with their defaults. */
-export function showSettings({ dns }: DomainDoc): Json<typeof dnsSettings> {
+/** The settings with their defaults. Unless it is set, the DMARC policy is the one that DNS has. */
+export function showSettings({ dns, check }: DomainDoc): Json<typeof dnsSettings> {
   return {
     manage: dns?.manage ?? false,
     address: dns?.address ?? true,
-    dmarc: dns?.dmarc ?? { policy: 'none', rua: [] },
+    dmarc: dns?.dmarc ?? { policy: check?.dmarc?.policy ?? 'none', rua: [] },
     spf: dns?.spf ?? [],
     dkim_rotation_days: dns?.dkim_rotation_days ?? 0,
     return_path: dns?.return_path ?? 'own',
@@ -58,6 +80,7 @@ export function showSummary({ check, next_check_at }: DomainDoc): Json<typeof ch
   return {
     at: at.toISOString(),
     next_at: iso(next_check_at),
+    dmarc_policy: check.dmarc?.policy ?? null,
     failing_since: iso(failing_since),
     ...sentenceListFields('errors', errors),
   }
@@ -94,7 +117,8 @@ function showItem(item: PlanItem): Json<typeof planItem> {
     action,
     type,
     name,
-    value,
+    // What stays is what is there, also where we would have written another value.
+    value: action === 'keep' ? (before?.value ?? value) : value,
     ttl,
     before: before?.value ?? null,
     ...sentenceFields('reason', reason),

@@ -3,7 +3,6 @@ import { createFairLimiter } from '../../../platform/concurrency/fair-limiter.ts
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind } from '../../../platform/http/web-app.ts'
 import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
-import { guidance, zoneFile } from '../../dns/records/guidance.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { refuseManaged } from '../../managed.ts'
 import type { RequestedChecks } from '../checks/requested-checks.ts'
@@ -22,7 +21,7 @@ import {
   verifyDomainOperation,
   zoneFileOperation,
 } from './dns-contract.ts'
-import { showCheck, showKey, showPlan, showPublished } from './dns-views.ts'
+import { showCheck, showKey, showPlan, showPublished, showZoneFile } from './dns-views.ts'
 
 /** New keys of an account are made one after the other. */
 const ROTATIONS = { perKey: 1, waiting: 10 }
@@ -51,7 +50,7 @@ export function mountDomainDns(
     const domain = await domainOf(account.id, params.id)
     context.set('Content-Disposition', `attachment; filename="${domain.name}.zone"`)
     context.type = 'text/plain; charset=utf-8'
-    context.body = zoneFile(domain.name, guidance(domain, sendingHost(dns.config)))
+    context.body = showZoneFile(domain, sendingHost(dns.config))
     return undefined
   })
 

@@ -118,6 +118,10 @@ export const domains = defineModel('domains', {
       /** When the domain was announced as lost; it still sends for the grace time. */
       lost_at: field.optional(Date),
       records: field.required([recordCheck]),
+      /** Zones that hold the names of its records, by their SOA records; absent: never found. */
+      zones: field.optional([String]),
+      /** The DMARC policy that receivers apply, and the name whose record has it; absent: none was found. */
+      dmarc: field.optional(field.part({ policy: field.oneOf('none', 'quarantine', 'reject'), at: field.text })),
       /** BOUNCE_DOMAIN, if the records at `bounce.<domain>` led there as a whole, in either form. */
       return_path: field.optional(String),
       /** Errors of the domain as a whole, as in "another account holds the parent". */

@@ -22,11 +22,22 @@ const LOCAL_WORDS = 4
 const DOMAIN_LEVELS = 3
 
 /** Scripts that are written without spaces between words; pairs of characters are used as words there. */
+/**
+ * Lengths of the beginnings of an address's parts that are indexed: a query finds the blocks of the longest one that it
+ * has. Shorter queries lead to no term.
+ */
+const BEGINNINGS = [3, 5, 8, 12, 18]
+/** Parts of an address whose beginnings are indexed: itself, words of the local part, labels of the domain. */
+const PARTS = 8
+
 const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const UNSPACED_RUN = new RegExp(`([${UNSPACED}]+)`, 'u')
 const WORDS = new RegExp(`[${UNSPACED}]+|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]+`, 'gv')
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u')
+const OUTER_START = /^[^\p{L}\p{N}\p{M}]+/u
+/** Where a part of an address begins, in an expression. */
+const PART_START = '(?:^|[^\\p{L}\\p{N}\\p{M}])'
 const OUTER = /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu
 
 /** All terms of a message, each once. */
@@ -40,7 +51,10 @@ export function messageTerms({
 }: Searchable): Set<string> {
   const terms = new Set<string>()
   addAddress(terms, from)
-  for (const { email } of rcpts) addAddress(terms, email)
+  for (const { email } of rcpts) {
+    addAddress(terms, email)
+    addBeginnings(terms, email)
+  }
   add(terms, trimmed(messageId))
   for (const chunk of chunksOf(subject.slice(0, SUBJECT_MAX))) addChunk(terms, chunk)
   for (const { name, value } of tags) {
@@ -59,6 +73,18 @@ export function queryTerms(text: string): Set<string> {
     else for (const part of chunk.split(UNSPACED_RUN)) addRun(terms, trimmed(part), false)
   }
   return terms
+}
+
+/** The term of a recipient's address of which only a part is known, see {@link recipientPattern}; undefined: too short. */
+export function recipientTerm(part: string): string | undefined {
+  const text = part.toLowerCase().replace(OUTER_START, '')
+  const length = BEGINNINGS.findLast(most => most <= text.length)
+  return length === undefined ? undefined : beginningTerm(text.slice(0, length))
+}
+
+/** An expression for addresses with that part; one that begins with a separator, such as `@example.com`, brings its own start. */
+export function recipientPattern(part: string): string {
+  return `${OUTER_START.test(part) ? '' : PART_START}${RegExp.escape(part)}`
 }
 
 /** The term of one complete address, domain or Message-ID. */
@@ -146,4 +172,18 @@ function addAddress(terms: Set<string>, address: string): void {
   const labels = lower.slice(at + 1).split('.')
   for (let level = 0; level < DOMAIN_LEVELS && labels.length - level >= 2; level++)
     terms.add(labels.slice(level).join('.'))
+}
+
+/** The space keeps it apart from words. */
+function beginningTerm(text: string): string {
+  return `to ${text}`
+}
+
+/** The beginnings of `ada.king@mail.example.com` from `ada`, `king`, `mail`, `example` and `com` on. */
+function addBeginnings(terms: Set<string>, address: string): void {
+  const lower = address.toLowerCase()
+  const starts = [...lower.matchAll(/(?<![\p{L}\p{N}\p{M}])[\p{L}\p{N}\p{M}]/gu)].slice(0, PARTS)
+  for (const { index } of starts)
+    for (const length of BEGINNINGS)
+      if (index + length <= lower.length) terms.add(beginningTerm(lower.slice(index, index + length)))
 }

@@ -3,9 +3,9 @@ import { freshDatabase } from '../../../../test/support/database/test-database.t
 import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
 import { newId } from '../../../platform/ids.ts'
 import type { MessageDoc } from '../../store/documents.ts'
-import { MESSAGES } from '../../store/messages.ts'
+import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { indexLog, keysOf, LOG_BLOCKS, type LogBlockDoc, LogBlocks } from './log-blocks.ts'
-import type { LogFilters } from './log-filters.ts'
+import { filterTerms, idBounds, type LogFilters, toMatch, toRange } from './log-filters.ts'
 import { listMessages } from './message-log.ts'
 
 const MINUTE = 60_000
@@ -185,6 +185,16 @@ describe('searching', () => {
     [{ message_id: '2345.x@mailer.example' }, n => n === 2_345],
     [{ to: 'user1001@d0.example' }, n => n === 1_001],
     [{ to: 'USER1001@d0.example' }, () => false], // local parts are compared exactly
+    [{ to: 'user42' }, n => String(n).startsWith('42')], // the beginning of an address
+    [{ to: 'USER42@' }, n => n === 42],
+    [{ to: 'user42@d0' }, n => n === 42],
+    [{ to: 'user42@d0.ex' }, () => false], // a complete address
+    [{ to: '@d3.example' }, n => n % 7 === 3], // a domain, and the beginning of one
+    [{ to: 'd3.exam' }, n => n % 7 === 3],
+    [{ to: 'example', since: minute(48) }, n => n >= 2_880],
+    [{ to: 'xample' }, () => false],
+    [{ to: 'ser42' }, () => false],
+    [{ to: '.*' }, () => false],
     [{ q: '发货' }, n => n % 10 === 0],
     [{ q: '@d3.example', status: 'bounced' }, n => n % 7 === 3 && n % 2 === 0],
     [{ q: 'd3.example 发货' }, n => n % 7 === 3 && n % 10 === 0],
@@ -209,11 +219,36 @@ describe('searching', () => {
     expect(await search(mongo, { q: ` ${found?._id} ` })).toEqual([1_230])
     expect(await search(mongo, { q: found?._id.slice(0, 16) ?? '' })).toEqual([1_230])
     expect(await search(mongo, { q: foreign?._id ?? '' })).toEqual([])
+    expect(await search(mongo, { q: found?._id.toUpperCase() ?? '' })).toEqual([1_230])
+    expect(await search(mongo, { q: `${found?._id}.0` })).toEqual([1_230]) // the id of a delivery, as logs have it
+    // The first characters are those of the time, which these messages share.
+    expect((await search(mongo, { q: found?._id.slice(0, 5) ?? '' })).length).toBe(2_400)
+    expect(await search(mongo, { q: 'em_zz' })).toEqual([])
+  })
+
+  test.each([5, 29])('the first %i characters of an id are a range of the index of ids', async length => {
+    const q = firstIdAt(minute(20)).slice(0, length)
+    const range = { user_id: 'usr_1', ...toRange(idBounds({ q }, undefined)) }
+    const plan = await mongo.db.collection('messages').find(range).sort({ _id: -1 }).limit(10).explain('executionStats')
+    const { nReturned, totalDocsExamined, totalKeysExamined } = plan.executionStats
+    expect(nReturned).toBe(length === 5 ? 10 : 1)
+    expect([totalDocsExamined, Math.max(0, totalKeysExamined - 1) <= nReturned]).toEqual([nReturned, true])
+    expect(toMatch({ q })).toEqual({})
+  })
+
+  test.each(['user42@', 'user42@d0'])('a part of an address (%s) leads by the index to few blocks', async to => {
+    const [term] = filterTerms('usr_1', { to })
+    const blocks = await blocksOf(mongo)
+    const keys = blocks.flatMap(({ _id }) => keysOf(_id, [term ?? 0]))
+    const query = collectionOf(mongo.db, LOG_BLOCKS).find({ terms: { $in: keys } }, { hint: { terms: 1, _id: -1 } })
+    const { executionStats } = await query.explain('executionStats')
+    expect(executionStats.totalDocsExamined).toBeLessThanOrEqual(2)
+    expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(4)
   })
 
   test('reads keys of blocks and the messages of few blocks, however many there are', async () => {
     await mongo.db.command({ profile: 2 })
-    await search(mongo, { q: 'user42@d0.example' })
+    await search(mongo, { to: 'user42@d0.exam' })
     await mongo.db.command({ profile: 0 })
     const commands = await mongo.db
       .collection('system.profile')
@@ -228,6 +263,24 @@ describe('searching', () => {
     expect(commands.map(({ planSummary }) => planSummary)).toContain('IXSCAN { terms: 1, _id: -1 }')
     expect(commands.map(({ planSummary }) => planSummary)).not.toContain('COLLSCAN')
   })
+})
+
+test('blocks of an earlier release get the terms of this one when they are compared', async () => {
+  const mongo = await database()
+  await store(
+    mongo,
+    numbers(0, 260).map(n => message(n)),
+  )
+  expect(await run(mongo, minute(9))).toBe(1)
+  const blocks = collectionOf(mongo.db, LOG_BLOCKS)
+  const [made] = await blocksOf(mongo)
+  await blocks.updateOne({ _id: made?._id ?? 0 }, { $set: { terms: [] }, $unset: { version: '' } })
+  expect(await search(mongo, { to: 'user42@d0' })).toEqual([])
+  expect(await run(mongo, minute(12))).toBe(1)
+  expect(await search(mongo, { to: 'user42@d0' })).toEqual([42])
+  expect((await blocksOf(mongo))[0]?.terms.toSorted()).toEqual(made?.terms.toSorted())
+  expect(await run(mongo, minute(60 * 24))).toBe(0)
+  await mongo.stop()
 })
 
 test('two terms that are never in one message end their page in time and lead to the end', async () => {

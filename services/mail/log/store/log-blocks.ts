@@ -29,6 +29,8 @@ export interface LogBlockDoc {
   messages: number
   /** Hashed terms with their accounts, each with the number of the block's span, see {@link keyOf}. */
   terms: number[]
+  /** {@link VERSION} of its terms; absent: 1. */
+  version?: number
   /** How often it was compared with its messages. */
   checks: number
   check_at: Date
@@ -41,6 +43,8 @@ export const LOG_BLOCKS = defineCollection<LogBlockDoc>('log_blocks', [
   { key: { check_at: 1 } },
 ])
 
+/** Another one when messages get further terms: blocks of an earlier one get theirs when they are next compared. */
+const VERSION = 2
 /** Messages of a block: what a rare term makes a search read. */
 const BLOCK = 250
 /** A block with this many terms (messages with many recipients) ends early. */
@@ -103,10 +107,23 @@ export async function indexLog(db: Db, { now, signal, mostMs }: IndexRun): Promi
     if (await blocks.add(block)) written++
     await sleep(performance.now() - started) // half of the time is left to others: after an upgrade there are many
   }
+  return written + (await checkBlocks(db, blocks, now, goOn))
+}
+
+/** Checks the blocks whose time has come; answers how many it wrote. */
+async function checkBlocks(db: Db, blocks: LogBlocks, now: Date, goOn: () => boolean): Promise<number> {
+  let written = 0
   while (goOn()) {
     const due = await blocks.due(now)
     if (due.length === 0) break
-    for (const block of due) written += await check(db, blocks, block, now)
+    for (const block of due) {
+      const started = performance.now()
+      const changed = await check(db, blocks, block, now)
+      written += changed
+      // After an upgrade all blocks change within a day: half of the time is left to others here, too.
+      if (changed > 0) await sleep(performance.now() - started)
+      if (!goOn()) break
+    }
   }
   return written
 }
@@ -132,7 +149,7 @@ async function gather(db: Db, newest: BlockPlace | undefined, now: Date): Promis
   if (!first || !last || (count < BLOCK && terms.size < TERMS_MOST)) return undefined
   const check_at = new Date(now.getTime() + (CHECKS_MS[0] ?? 0))
   const _id = (newest?._id ?? 0) + 1
-  return { _id, above, first, last, messages: count, terms: keysOf(_id, terms), checks: 0, check_at }
+  return { _id, above, first, last, messages: count, terms: keysOf(_id, terms), version: VERSION, checks: 0, check_at }
 }
 
 function addTerms(terms: Set<number>, message: Indexed): void {
@@ -150,7 +167,7 @@ async function check(db: Db, blocks: LogBlocks, block: LogBlockDoc, now: Date): 
   }
   const check_at = new Date(now.getTime() + (CHECKS_MS[block.checks + 1] ?? DAILY_MS))
   const checked = { checks: block.checks + 1, check_at, messages: count }
-  if (count <= block.messages) {
+  if (count <= block.messages && (block.version ?? 1) >= VERSION) {
     await blocks.update(block, checked)
     return 0
   }
@@ -160,7 +177,7 @@ async function check(db: Db, blocks: LogBlocks, block: LogBlockDoc, now: Date): 
     addTerms(terms, message)
     if (message._id < first) first = message._id
   }
-  await blocks.update(block, { ...checked, first, terms: keysOf(block._id, terms) })
+  await blocks.update(block, { ...checked, first, terms: keysOf(block._id, terms), version: VERSION })
   return 1
 }
 

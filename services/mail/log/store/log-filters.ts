@@ -4,7 +4,17 @@ import { normaliseDomain } from '../../domains/rules/domain-name.ts'
 import { normaliseEmail } from '../../message/address.ts'
 import type { RecipientStatus } from '../../store/documents.ts'
 import { firstIdAt } from '../../store/messages.ts'
-import { chunksOf, chunkText, exactTerm, hashTerm, queryTerms, tagTerm, templateTerm } from '../rules/search-terms.ts'
+import {
+  chunksOf,
+  chunkText,
+  exactTerm,
+  hashTerm,
+  queryTerms,
+  recipientPattern,
+  recipientTerm,
+  tagTerm,
+  templateTerm,
+} from '../rules/search-terms.ts'
 
 /** What a list is narrowed to. */
 export interface LogFilters {
@@ -12,6 +22,7 @@ export interface LogFilters {
   q?: string | undefined
   status?: RecipientStatus | undefined
   from?: string | undefined
+  /** A complete address, or the beginning of one, of its domain or of a word in it. */
   to?: string | undefined
   domain?: string | undefined
   /** A tag's name, or `name:value`. */
@@ -36,8 +47,8 @@ export interface IdBounds {
 
 /** The channel of each source. */
 const CHANNELS = { api: 'http', smtp: 'smtp', system: 'system' } as const
-/** The text of a search field that is an id of a message, or enough of one: its time and more. */
-const ID = /^\s*(em_[0-9a-z]{10,26})\s*$/
+/** The text of a search field that is an id of a message or the beginning of one, or the id of a recipient's delivery. */
+const ID = /^\s*(em_[0-9a-hjkmnp-tv-z]{2,26})(?:\.\d+)?\s*$/i
 /** Greater than every character of an id. */
 const AFTER_IDS = '~'
 
@@ -66,7 +77,7 @@ export function toMatch(filters: LogFilters): Record<string, unknown> {
   const match: Record<string, unknown> = {}
   if (status) match['rcpts.status'] = { $eq: status }
   if (from) match.from = { $regex: `^${RegExp.escape(normaliseEmail(from) ?? from)}$`, $options: 'i' }
-  if (to) match['rcpts.email'] = { $eq: normaliseEmail(to) ?? to }
+  if (to) match['rcpts.email'] = recipientMatch(to.trim())
   if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
   if (template) match['template.id'] = { $eq: template }
   if (source) match['via.channel'] = { $eq: CHANNELS[source] }
@@ -89,7 +100,8 @@ function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
 export function filterTerms(userId: string, filters: LogFilters): number[] {
   const { q, from, to, domain, tag, message_id: id, template } = filters
   const terms = q && !idIn(q) ? queryTerms(q) : new Set<string>()
-  for (const address of [from, to]) if (address) terms.add(exactTerm(address))
+  if (from) terms.add(exactTerm(from))
+  if (to) terms.add(termOfRecipient(to.trim()) ?? '')
   if (domain) terms.add(exactTerm(storedName(domain)))
   if (tag) terms.add(tagTerm(tag))
   if (id) terms.add(exactTerm(id))
@@ -98,7 +110,18 @@ export function filterTerms(userId: string, filters: LogFilters): number[] {
 }
 
 function idIn(q: string | undefined): string | undefined {
-  return ID.exec(q ?? '')?.[1]
+  return ID.exec(q ?? '')?.[1]?.toLowerCase()
+}
+
+/** A complete address is compared as a whole. */
+function recipientMatch(to: string): object {
+  const address = normaliseEmail(to)
+  if (address !== undefined) return { $eq: address }
+  return { $regex: recipientPattern(to), $options: 'i' }
+}
+
+function termOfRecipient(to: string): string | undefined {
+  return normaliseEmail(to) === undefined ? recipientTerm(to) : exactTerm(to)
 }
 
 function contains(text: string): object {

@@ -1,7 +1,7 @@
 /** Overview page: delivery statistics of the chosen date range, or how to start while there are none. */
-import { SimpleGrid, Skeleton, Stack } from '@mantine/core'
-import { IconChartHistogram } from '@tabler/icons-react'
-import { getRouteApi } from '@tanstack/react-router'
+import { Button, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { IconChartHistogram, IconRocket } from '@tabler/icons-react'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
@@ -20,6 +20,8 @@ import { BOUNCE_LIMITS, bounceTone, ratesOf } from './delivery-rates.ts'
 const Chart = lazy(() => import('./overview-chart.tsx').then(module => ({ default: module.OverviewChart })))
 
 const route = getRouteApi('/shell/')
+
+const LATEST = { query: { limit: 5 } }
 
 type Stats = Output<'getStats'>
 
@@ -66,17 +68,7 @@ export function daysAgo(days: number, now: number): string {
 
 function Content({ stats }: { stats: Stats }) {
   const { t } = useTranslation()
-  if (stats.totals.messages === 0)
-    return (
-      <>
-        <Card>
-          <Empty icon={<IconChartHistogram size={26} />} title={t('overview.empty')} action={<SendButton />}>
-            {t('overview.emptyHint')}
-          </Empty>
-        </Card>
-        <Latest />
-      </>
-    )
+  if (stats.totals.messages === 0) return <NoMail />
   return (
     <>
       <Statistics totals={stats.totals} />
@@ -89,6 +81,37 @@ function Content({ stats }: { stats: Stats }) {
       <Latest />
     </>
   )
+}
+
+/** The first steps for an account that has never sent; else that there is nothing in the chosen time. */
+function NoMail() {
+  const { t } = useTranslation()
+  const latest = useRead('listEmails', LATEST)
+  return (
+    <>
+      <Card>
+        <Loaded query={latest}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon={<IconRocket size={26} />} title={t('overview.firstTitle')} action={<StartButton />}>
+                {t('overview.firstHint')}
+              </Empty>
+            ) : (
+              <Empty icon={<IconChartHistogram size={26} />} title={t('overview.empty')} action={<SendButton />}>
+                {t('overview.emptyHint')}
+              </Empty>
+            )
+          }
+        </Loaded>
+      </Card>
+      <Latest />
+    </>
+  )
+}
+
+function StartButton() {
+  const { t } = useTranslation()
+  return <Button renderRoot={props => <Link {...props} to="/start" />}>{t('overview.firstAction')}</Button>
 }
 
 function Statistics({ totals }: { totals: Stats['totals'] }) {
@@ -137,7 +160,7 @@ function Destinations({ domains }: { domains: Stats['domains'] }) {
 
 function Latest() {
   const { t } = useTranslation()
-  const query = useRead('listEmails', { query: { limit: 5 } })
+  const query = useRead('listEmails', LATEST)
   // Statistics are updated later than the log, so new messages appear here first.
   if (query.data?.data.length === 0) return null
   return (

@@ -1,10 +1,11 @@
 /** Sends a test message through the API and links to its log entry. */
-import { Button, Group, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconMailCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { useWrite } from '../../api/hooks.ts'
-import { ContentState } from '../../ui/feedback/content-states.tsx'
+import { useRead, useWrite } from '../../api/hooks.ts'
+import { ContentState, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Note } from '../../ui/feedback/status-badge.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { Card, Page } from '../../ui/layout/page.tsx'
@@ -14,9 +15,35 @@ export function SendPage() {
   return (
     <Page title={t('messages.sendTitle')} lead={t('messages.sendLead')}>
       <Card>
-        <SendForm />
+        <SendFromDomain />
       </Card>
     </Page>
+  )
+}
+
+/** The form with a sender of the first domain that may send. */
+function SendFromDomain() {
+  const { t } = useTranslation()
+  const query = useRead('listDomainsOperation', { query: { limit: 100 } })
+  return (
+    <Loaded query={query}>
+      {({ data }) => {
+        const sender = data.find(domain => domain.may_send)?.name
+        return (
+          <Stack gap="md">
+            {sender ? null : (
+              <Note tone="info">
+                {t('messages.noSender')}{' '}
+                <Link to="/domains" className="pw-link">
+                  {t('nav.domains')}
+                </Link>
+              </Note>
+            )}
+            <SendForm from={sender ? `hello@${sender}` : ''} />
+          </Stack>
+        )
+      }}
+    </Loaded>
   )
 }
 

@@ -27,11 +27,14 @@ export function AppForm({ app, close, show }: { app?: SubApp; close: () => void;
       {
         onSuccess: made => {
           close()
-          show?.([
-            [t('subs.appKey'), made.app_key],
-            [t('subs.publishableKey'), made.publishable_key],
-            [t('subs.appSecret'), made.app_secret],
-          ])
+          show?.(
+            [
+              [t('subs.appKey'), made.app_key],
+              [t('subs.publishableKey'), made.publishable_key],
+              [t('subs.appSecret'), made.app_secret],
+            ],
+            t('subs.secretKeyOnly'),
+          )
         },
       },
     )

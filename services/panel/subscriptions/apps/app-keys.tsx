@@ -30,7 +30,10 @@ export function AppKeys({ app }: { app: SubApp }) {
     create.mutate(
       { params, body: { kind } },
       {
-        onSuccess: key => show([[t(`subs.keyKind.${kind}`), key.secret ?? key.key]]),
+        onSuccess: key =>
+          key.secret
+            ? show([[t(`subs.keyKind.${kind}`), key.secret]])
+            : show([[t(`subs.keyKind.${kind}`), key.key]], t('subs.publicKeyAgain')),
         onError: error => notifyError(error, t),
       },
     )

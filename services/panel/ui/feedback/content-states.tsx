@@ -6,6 +6,7 @@ import type { TFunction } from 'i18next'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiProblem } from '../../api/problem.ts'
+import { Freshness } from './freshness.tsx'
 import { problemText } from './problem-text.ts'
 
 export function ContentState(props: {
@@ -98,14 +99,23 @@ function failureIcon(problem: ApiProblem | undefined): ReactNode {
   return <IconAlertTriangle size={26} />
 }
 
-/** Renders a query. Cached data stays visible when fetching it again fails; the error is shown only without data. */
+/**
+ * Renders a query. Cached data stays visible while it is fetched again, after that fails, and offline: the page then shows
+ * how old it is. The error takes the place of the content only where there is none.
+ */
 export function Loaded<T>(props: {
   query: UseQueryResult<T, Error>
   loading?: ReactNode
   children: (data: T) => ReactNode
 }) {
   const { query, loading, children } = props
-  if (query.data !== undefined) return children(query.data)
+  if (query.data !== undefined)
+    return (
+      <>
+        <Freshness query={query} />
+        {children(query.data)}
+      </>
+    )
   if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />
   return loading ?? <LoadingRows />
 }

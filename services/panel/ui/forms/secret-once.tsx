@@ -1,4 +1,4 @@
-/** Dialog for secrets that the service returns only once; only its button closes it, and leaving the page asks. */
+/** Dialog for the secrets of a record that was just made. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,26 +7,32 @@ import { CodeBlock } from '../values/code-block.tsx'
 import { Dialog } from './dialog.tsx'
 import { useUnsavedWork } from './unsaved-work.tsx'
 
-export type ShowSecrets = (entries: [name: string, value: string][]) => void
+/** `note`: what is true of these values, where it is not that they are shown only now. */
+export type ShowSecrets = (entries: [name: string, value: string][], note?: string) => void
 
-/** Returns the dialog to render and the function that opens it. */
-export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecrets] {
-  const [entries, setEntries] = useState<[name: string, value: string][]>()
-  const close = () => setEntries(undefined)
-  const dialog = (
-    <Dialog opened={entries !== undefined} close={close} title={title} size="lg" byButtonOnly>
-      {() => <Secrets entries={entries ?? []} close={close} />}
-    </Dialog>
-  )
-  return [dialog, setEntries]
+interface Shown {
+  entries: [name: string, value: string][]
+  note: string | undefined
 }
 
-function Secrets({ entries, close }: { entries: [name: string, value: string][]; close: () => void }) {
+/** Returns the dialog to render and the function that opens it. Only its button closes it, and leaving the page asks. */
+export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecrets] {
+  const [shown, setShown] = useState<Shown>()
+  const close = () => setShown(undefined)
+  const dialog = (
+    <Dialog opened={shown !== undefined} close={close} title={title} size="lg" byButtonOnly>
+      {() => (shown ? <Secrets shown={shown} close={close} /> : null)}
+    </Dialog>
+  )
+  return [dialog, (entries, note) => setShown({ entries, note })]
+}
+
+function Secrets({ shown: { entries, note }, close }: { shown: Shown; close: () => void }) {
   const { t } = useTranslation()
   useUnsavedWork(() => true)
   return (
     <Stack gap="md">
-      <Note tone="warn">{t('ui.secretOnce')}</Note>
+      <Note tone={note ? 'info' : 'warn'}>{note ?? t('ui.secretOnce')}</Note>
       {entries.map(([name, value]) => (
         <div key={name}>
           <Text fz="sm" fw={500} mb={4}>
@@ -36,7 +42,7 @@ function Secrets({ entries, close }: { entries: [name: string, value: string][];
         </div>
       ))}
       <Group justify="flex-end">
-        <Button onClick={close}>{t('ui.secretKept')}</Button>
+        <Button onClick={close}>{t(note ? 'ui.close' : 'ui.secretKept')}</Button>
       </Group>
     </Stack>
   )

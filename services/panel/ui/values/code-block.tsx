@@ -5,7 +5,7 @@ import { CopyButton } from './copy-button.tsx'
 export function CodeBlock({ text, what }: { text: string; what: string }) {
   return (
     <Box pos="relative">
-      <pre className="pw-code">{text}</pre>
+      <pre className="pw-code pw-code-copied">{text}</pre>
       <Box pos="absolute" top={8} right={8}>
         <CopyButton value={text} what={what} />
       </Box>

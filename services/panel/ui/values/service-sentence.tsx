@@ -6,11 +6,14 @@ import { preferences, usePreferences } from '../../state/preferences.ts'
 export interface ApiSentence extends Partial<Pick<CodedSentence, 'params'>> {
   text: string
   code?: string | null | undefined
+  /** The text is in the reader's language already. */
+  translated?: boolean
 }
 
 /** Texts without a translation are marked as English for screen readers. */
-export function ServiceSentence({ text, code, params }: ApiSentence) {
+export function ServiceSentence({ text, code, params, translated: isTranslated }: ApiSentence) {
   const { language } = usePreferences()
+  if (isTranslated) return text
   const translated = code ? renderSentence(language, { code, params }) : undefined
   return translated === undefined || translated === text ? <span lang="en">{text}</span> : translated
 }

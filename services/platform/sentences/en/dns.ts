@@ -11,6 +11,7 @@ export const dns = {
   'dns.no_authority': 'The authoritative servers of the zone could not be queried.',
   'dns.check_repeated':
     'No action is needed: the check is repeated. If this persists, check the name servers of the zone.',
+  'dns.check_again': 'The check is repeated by itself. If this persists, check the name servers of the zone.',
   'dns.request_ptr': 'Request the PTR record {name} → {value}.',
   'dns.add_record': 'Add at your DNS provider: {type} {name} with the value {value}',
   'dns.source': '{source}: {reason}',

@@ -65,7 +65,7 @@ export const problemTitles = {
   'problem.session_invalid': 'The token is unknown or has expired; log in again.',
   'problem.app_credential_invalid': 'The app credential is missing, unknown or revoked.',
   'problem.app_signature_invalid': 'The signature is wrong, too old or was used before.',
-  'problem.admin_disabled': 'This admin may not use the administration.',
+  'problem.admin_disabled': 'This administrator account is disabled; an administrator of the service can enable it.',
   'problem.app_disabled': 'The app is disabled.',
   'problem.end_user_not_found': 'There is no such user.',
   'problem.plan_not_found': 'There is no such plan.',

@@ -10,6 +10,7 @@ export const dns: Readonly<Record<keyof typeof english, string>> = {
   'dns.unresolved': '域名服务器上已有该记录，但所有解析器都无法解析（{reasons}）。若持续如此，请检查 DNSSEC。',
   'dns.no_authority': '无法查询该区域的权威服务器。',
   'dns.check_repeated': '无需操作：系统会再次检查。若持续如此，请检查该区域的域名服务器。',
+  'dns.check_again': '系统会自动再次检查。若持续如此，请检查该区域的域名服务器。',
   'dns.request_ptr': '请申请设置 PTR 记录 {name} → {value}。',
   'dns.add_record': '请在 DNS 服务商处添加：{type} {name}，值为 {value}',
   'dns.source': '{source}：{reason}',

@@ -65,7 +65,7 @@ export const problemTitles: Readonly<Record<keyof typeof english, string>> = {
   'problem.session_invalid': 'token 无效或已过期，请重新登录',
   'problem.app_credential_invalid': '应用凭证无效',
   'problem.app_signature_invalid': '签名错误、已过期或重复使用',
-  'problem.admin_disabled': '管理员已被禁用',
+  'problem.admin_disabled': '管理员已被禁用，可由服务管理员重新启用',
   'problem.app_disabled': '应用已停用',
   'problem.end_user_not_found': '用户不存在',
   'problem.plan_not_found': '套餐不存在',

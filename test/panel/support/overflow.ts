@@ -1,0 +1,26 @@
+/** Content that is wider than its window. */
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** The widths of a phone, a small laptop and a desktop. */
+const WIDTHS = [390, 1024, 1440] as const
+
+/** The innermost elements that reach beyond the window and are not scrolled inside of a positioned one; for messages. */
+const REACHING = `[...document.querySelectorAll('body *')].filter(element => {
+  if (element.getBoundingClientRect().right <= window.innerWidth + 1) return false
+  for (let at = element.parentElement; at && at !== document.body; at = at.parentElement)
+    if (getComputedStyle(at).overflowX !== 'visible' && getComputedStyle(at).position !== 'static') return false
+  return true
+}).slice(-3).map(element => element.outerHTML.slice(0, 120))`
+
+/** Expects a page to fit into each width; layout that follows the window late is waited for. */
+export async function expectFitting(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    const overflow = async () => {
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+      return wide > 0 ? { width, wide, reaching: await page.evaluate<string[]>(REACHING) } : undefined
+    }
+    await expect.poll(overflow, { timeout: 5_000 }).toBeUndefined()
+  }
+}
