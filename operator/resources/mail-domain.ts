@@ -132,6 +132,12 @@ const spec = withRules(
           .enum(['Delete', 'Retain'])
           .default('Retain')
           .describe('Retain: the domain stays with its account. Delete: it goes, with its key.'),
+        sending: z
+          .enum(['Suspend', 'Continue'])
+          .default('Suspend')
+          .describe(
+            'With domain Retain. Suspend: mail of the domain is refused at once, until a resource declares it again. Continue: its account may go on sending, also without the records.',
+          ),
       })
       .prefault({})
       .describe('What happens when this resource is deleted.'),
