@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml'
 import { KIND_RULES, namespaceRules, OWN_RULES, type Rule, WORKLOAD_RULES } from '../operator/rbac.ts'
+import { settingSchemas } from '../services/platform/process/setting-schemas.ts'
 import { writeGenerated } from './generated-files.ts'
 
 const CHART = 'charts/postwright'
@@ -35,8 +36,9 @@ const REFINED: Record<string, object> = {
   mailHostname: { type: 'string', pattern: HOST_NAME },
   config: {
     type: 'object',
-    propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
-    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    // Closed: a misspelt setting would be ignored. Settings that the chart sets itself are refused with a hint by its templates.
+    additionalProperties: false,
+    properties: settingSchemas(),
   },
   extraEnvFrom: { type: 'array', items: { type: 'object' } },
   'gateway.parentRefs': { type: 'array', items: { type: 'object', required: ['name'] } },
@@ -68,6 +70,7 @@ function portNames(names: readonly string[]): object {
 
 function schemaOf(node: unknown, path: string): object {
   const refined = REFINED[path]
+  if (path.endsWith('.replicas')) return { type: ['integer', 'null'], minimum: 0 }
   if (refined) return refined
   if (OPEN.test(path)) return { type: path.endsWith('tolerations') ? 'array' : 'object' }
   if (isMap(node)) {

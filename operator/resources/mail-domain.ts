@@ -153,7 +153,7 @@ const record = z.object({
     .enum(['Synced', 'Missing', 'Mismatch', 'Conflict', 'Guidance', 'Unknown'])
     .describe('How public DNS, or the provider, compares with what is expected.'),
   expected: z.string().max(1024).describe('Desired value.'),
-  message: z.string().max(512).optional().describe('What is wrong.'),
+  message: z.string().max(2048).optional().describe('What is wrong.'),
 })
 
 const status = z.object({

@@ -88,6 +88,10 @@ describe('the chart', () => {
     ],
     ['a value of the wrong type', [...LEAST, ...set('worker.replicas=many')], /worker|replicas/],
     ['an unknown value', [...LEAST, ...set('smtp.replica=3')], /replica/],
+    ['a misspelt setting', [...LEAST, ...set('config.DELIVERYMODE=capture')], /DELIVERYMODE/],
+    ['a setting in lower case', [...LEAST, ...set('config.delivery_mode=capture')], /delivery_mode/],
+    ['a misspelt value of a setting', [...LEAST, ...set('config.DELIVERY_MODE=caputre')], /DELIVERY_MODE/],
+    ['a setting beyond its bounds', [...LEAST, ...set('config.SLOTS=5000')], /SLOTS/],
     [
       'a setting that has a value of its own',
       [...LEAST, ...set('config.SESSION_SECRET=x')],
@@ -433,5 +437,13 @@ describe('the chart', () => {
         verbs: ['get'],
       },
     ])
+  })
+
+  test('leaves out the number of replicas that others decide, and keeps the disruption budget', async () => {
+    const manifests = await renderChart(...LEAST, ...set('worker.replicas=null'))
+    const worker = manifests.filter(({ metadata }) => metadata.name.endsWith('-worker'))
+    const deployment = worker.find(({ kind }) => kind === 'Deployment')
+    expect(deployment?.spec).not.toHaveProperty('replicas')
+    expect(worker.map(({ kind }) => kind)).toContain('PodDisruptionBudget')
   })
 })

@@ -1,4 +1,5 @@
 /** Domains, logins and tokens as resources, and the limits of what a namespace may do. */
+import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/object-cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
@@ -363,6 +364,19 @@ onApiServer('domains, logins and tokens', () => {
     await operator.remove('MailDomain', 'example')
     await operator.condition('MailDomain', 'twin', 'Accepted', 'True')
     expect(await domain()).toMatchObject({ _id: id, managed_by: { name: 'twin' } })
+  })
+
+  test('a resource whose operator is gone is released by the patch of the installation guide', async () => {
+    const { operator, domain } = await withDomain()
+    await operator.running.stop()
+    await operator.remove('MailDomain', 'example')
+    expect((await operator.get('MailDomain', 'example'))?.metadata.deletionTimestamp).toBeDefined()
+    const guide = await readFile('docs/install.md', 'utf8')
+    const patch = /kubectl patch .* --type merge --patch '(?<body>[^']+)'/.exec(guide)?.groups?.body ?? ''
+    const path = `/apis/postwright.dev/v1alpha1/namespaces/${operator.namespace}/maildomains/example`
+    await operator.admin.request({ method: 'PATCH', path, body: JSON.parse(patch) as object, patch: 'merge' })
+    await until(async () => (await operator.get('MailDomain', 'example')) === undefined)
+    expect((await domain()).managed_by).toBeDefined()
   })
 
   test('force-delete removes a resource without cleaning up', async () => {

@@ -247,9 +247,10 @@ export const settings = {
   DNSPOD_ENDPOINT: withDefault(url, 'https://dnspod.tencentcloudapi.com').describe(
     'Endpoint of Tencent DNSPod; also the international site.',
   ),
-  BUSINESS_TZ: withDefault(text.meta({ pattern: TIME_ZONE }).refine(isTimeZone, reason('field.time_zone')), 'Asia/Shanghai').describe(
-    'Time zone of dates and days in the Subscription Administration API.',
-  ),
+  BUSINESS_TZ: withDefault(
+    text.meta({ pattern: TIME_ZONE }).refine(isTimeZone, reason('field.time_zone')),
+    'Asia/Shanghai',
+  ).describe('Time zone of dates and days in the Subscription Administration API.'),
   EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
     'A timed subscription that ends within this number of days is "expiring soon".',
   ),
