@@ -38,7 +38,7 @@ const REFINED: Record<string, object> = {
     type: 'object',
     // Closed: a misspelt setting would be ignored. Settings that the chart sets itself are refused with a hint by its templates.
     additionalProperties: false,
-    properties: settingSchemas(),
+    properties: { ...settingSchemas(), ...Object.fromEntries(ownSettings().map(name => [name, {}])) },
   },
   extraEnvFrom: { type: 'array', items: { type: 'object' } },
   'gateway.parentRefs': { type: 'array', items: { type: 'object', required: ['name'] } },
@@ -59,6 +59,12 @@ writeGenerated({
     readdirSync('crds').map(file => [`${CHART}/files/crds/${file}`, readFileSync(`crds/${file}`, 'utf8')]),
   ),
 })
+
+/** Settings that the templates refuse under `config`, with a hint at the value to use. */
+function ownSettings(): string[] {
+  const list = /\$owned := dict (?<pairs>.*) }}/.exec(readFileSync(`${CHART}/templates/_helpers.tpl`, 'utf8'))
+  return [...(list?.groups?.pairs ?? '').matchAll(/"([A-Z_]+)" "/g)].map(([, name = '']) => name)
+}
 
 function rules(list: readonly Rule[]): object[] {
   return list.map(({ apiGroup, resources, verbs }) => ({ apiGroups: [apiGroup], resources, verbs }))

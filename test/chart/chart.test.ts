@@ -38,6 +38,15 @@ const RESERVED = [
   ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES'],
 ]
 
+/** Values of settings without a default that do not take any text. */
+const GIVEN: Record<string, string> = {
+  RELAY_URL: 'smtp://relay.example.com:587',
+  OIDC_ISSUER: 'https://login.example.com/realms/mail',
+  TRUSTED_PROXIES: '10.0.0.0/8',
+  API_TOKEN: 'x'.repeat(40),
+  SESSION_SECRET_PREVIOUS: 'x'.repeat(40),
+}
+
 describe('the chart', () => {
   beforeAll(needHelm)
   test.each([
@@ -279,13 +288,16 @@ describe('the chart', () => {
   test('sets every other setting once in every container', async () => {
     const names = describeSettings().flatMap(({ name }) => (RESERVED.includes(name) ? [] : [name]))
     expect(names.length).toBeGreaterThan(30)
-    const containers = (await renderChart(...LEAST, ...set(...names.map(name => `config.${name}=x1`))))
+    const defaults = new Map(describeSettings().map(setting => [setting.name, setting.default]))
+    const valueOf = (name: string) => GIVEN[name] ?? defaults.get(name) ?? 'x1'
+    const pairs = names.map(name => `config.${name}=${valueOf(name).replaceAll(',', '\\,')}`)
+    const containers = (await renderChart(...LEAST, ...set(...pairs)))
       .filter(({ kind, metadata }) => /^(Deployment|StatefulSet)$/.test(kind) && !metadata.name.endsWith('-mongodb'))
       .flatMap(manifest => podOf(manifest).containers as Container[])
     expect(containers).toHaveLength(6)
     for (const name of names) {
       const values = containers.map(({ env }) => env.filter(one => one.name === name).map(({ value }) => value))
-      expect([name, values]).toEqual([name, Array(6).fill(['x1'])])
+      expect([name, values]).toEqual([name, Array(6).fill([valueOf(name)])])
     }
   })
 
