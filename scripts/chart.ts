@@ -40,6 +40,7 @@ const REFINED: Record<string, object> = {
     additionalProperties: false,
     properties: { ...settingSchemas(), ...Object.fromEntries(ownSettings().map(name => [name, {}])) },
   },
+  trackingHosts: { type: 'array', items: { type: 'string', pattern: HOST_NAME.replace('^$|', '') } },
   extraEnvFrom: { type: 'array', items: { type: 'object' } },
   'gateway.parentRefs': { type: 'array', items: { type: 'object', required: ['name'] } },
 }

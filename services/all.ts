@@ -1,6 +1,7 @@
 /** Everything but the operator in one process, for a laptop or a small server: what `npm start` runs. */
 import { findFirstAdmin } from './accounts/store/users.ts'
 import { admin } from './admin.ts'
+import { compat } from './compat.ts'
 import { inbound } from './inbound.ts'
 import { issueToken } from './mail/credentials/manage-tokens.ts'
 import { sandboxName } from './mail/first-start.ts'
@@ -21,7 +22,7 @@ export async function all(foundation: Foundation): Promise<Running> {
   // One after the other: when one cannot start, those before it stop in order.
   try {
     const reports = foundation.config.BOUNCE_DOMAIN ? [inbound] : []
-    for (const start of [panel, admin, smtp, ...reports]) entrances.push(await start(foundation))
+    for (const start of [panel, admin, compat, smtp, ...reports]) entrances.push(await start(foundation))
     return parts
   } catch (error) {
     await parts.stop()
@@ -73,6 +74,7 @@ async function welcome({ config, mongo, clock }: Foundation, trial: Trial): Prom
         password: SMTP_PASSWORD,
       },
       token: value,
+      compatUrl: `http://${config.APP_HOST}:${config.COMPAT_PORT}`,
       outlet: outletOf(config),
     }),
   )

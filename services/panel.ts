@@ -10,6 +10,7 @@ import { fixSlotCount } from './mail/store/slots.ts'
 import { UNSUBSCRIBE_PATH } from './mail/streams/unsubscribe-link.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { createMaySendFrom } from './mail/submission/system-sender.ts'
+import { CLICK_PATH, OPEN_PATH } from './mail/tracking/tracking-link.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { serveHttp } from './platform/http/http-server.ts'
 import { securityHeaders } from './platform/http/security-headers.ts'
@@ -44,7 +45,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     ...foundation,
     trustedProxies: config.TRUSTED_PROXIES,
     onUntrustedForwarding: watchForwarding(foundation),
-    secretPaths: [`${REPORTS_PATH}/dmarc`, `${REPORTS_PATH}/tls`, UNSUBSCRIBE_PATH],
+    secretPaths: [`${REPORTS_PATH}/dmarc`, `${REPORTS_PATH}/tls`, UNSUBSCRIBE_PATH, CLICK_PATH, OPEN_PATH],
   })
   app.use(securityHeaders(config.APP_BASE_URL))
   const authorise = authoriseWith(foundation)

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import { retry } from './platform/concurrency/retry.ts'
 
 /** SMTP_PORTS: `port:mode` as in SUBMISSION_LISTEN, with the public ports. */
-const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
+const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', COMPAT_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
 /** How long a Service may refuse connections, and how long a conversation may take, in seconds: shorter in tests. */
 const { SERVICE_WAIT_SECONDS = '15', CONVERSATION_SECONDS = '30' } = process.env
 const ANSWER_MS = 10_000
@@ -21,6 +21,8 @@ await Promise.all([
     }),
   ),
   check('administration API answers', () => status(`${ADMIN_URL}/readyz`, 200)),
+  // Where it is enabled.
+  ...(COMPAT_URL ? [check('API in the format of Resend answers', () => status(`${COMPAT_URL}/readyz`, 200))] : []),
   ...SMTP_PORTS.split(',').map(listener => {
     const [port, mode] = listener.split(':')
     return check(`SMTP port ${port} relays for nobody`, () =>

@@ -15,6 +15,7 @@ import { dnsCollections } from './mail/domains/store/dns-collections.ts'
 import { countStatistics } from './mail/log/store/count-stats.ts'
 import { indexLog } from './mail/log/store/log-blocks.ts'
 import { STATS_DAYS, STATS_HOURS } from './mail/log/store/stats.ts'
+import { registerTlsReports } from './mail/reports/tls-report-job.ts'
 import { resealMail } from './mail/reseal.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { createSystemMail, type SendSystemMail } from './mail/submission/system-mail.ts'
@@ -115,6 +116,7 @@ export async function worker(foundation: Foundation): Promise<Running> {
   ])
   const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000, clock })
   await registerDnsJobs(timed, createDnsDeps(foundation))
+  await registerTlsReports(timed, foundation)
   const subscriptions = openSubscriptions(foundation)
   await register(timed, foundation, subscriptions)
   const delivery = await startConfiguredDelivery(foundation)

@@ -38,7 +38,8 @@ const dns = withRules(
         dkim: kept('The DKIM key records.'),
         spf: kept('The SPF record.'),
         dmarc: kept('The DMARC record.'),
-        returnPath: kept('The CNAME of the return path, bounce.<domain>.'),
+        returnPath: kept('The records of the return path at bounce.<domain>, in either form.'),
+        tracking: kept('The CNAME of tracked links, links.<domain>.'),
         address: kept('Address records of the sending host, where the account holds their zone.'),
       })
       .prefault({})
@@ -119,8 +120,21 @@ const spec = withRules(
       .enum(['Own', 'Shared', 'Off'])
       .default('Own')
       .describe(
-        'Envelope sender of its mail, where the installation takes reports about deliveries. Own: an address at bounce.<domain> once its CNAME is verified. Shared: at the domain of the installation. Off: as submitted.',
+        'Envelope sender of its mail, where the installation takes reports about deliveries. Own: an address at bounce.<domain> once its records are verified. Shared: at the domain of the installation. Off: as submitted.',
       ),
+    returnPathRecords: z
+      .enum(['CNAME', 'MX'])
+      .default('CNAME')
+      .describe(
+        'Records of an own return path at bounce.<domain>. CNAME: one alias. MX: an MX and an SPF record, for DNS providers that refuse a CNAME there and for names that have other records. A check accepts either form.',
+      ),
+    tracking: z
+      .object({
+        opens: z.boolean().default(false).describe('Put an image into HTML that shows that a message was opened.'),
+        clicks: z.boolean().default(false).describe('Lead links in HTML through links.<domain>.'),
+      })
+      .prefault({})
+      .describe('What of its mail is tracked. Laws may ask for the consent of recipients.'),
     suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
     deletionPolicy: z
       .object({
@@ -146,7 +160,12 @@ const spec = withRules(
 )
 
 const record = z.object({
-  purpose: z.string().max(32).describe('What the record is for: ownership, dkim, spf, dmarc, return_path, a or ptr.'),
+  purpose: z
+    .string()
+    .max(32)
+    .describe(
+      'What the record is for: ownership, dkim, spf, dmarc, return_path, return_path_mx, return_path_spf, tracking, a or ptr.',
+    ),
   name: z.string().max(253).describe('Name of the record.'),
   type: z.string().max(8).describe('Type of the record.'),
   state: z

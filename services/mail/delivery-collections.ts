@@ -3,6 +3,7 @@ import type { CollectionDefinition } from '../platform/database/mongo.ts'
 import { holds } from './delivery/control/store/holds.ts'
 import { QUEUE_CONTROL, queueActions } from './delivery/control/store/queue-actions.ts'
 import { stsPolicies } from './delivery/store/sts-policies.ts'
+import { TLS_DAYS } from './delivery/store/tls-days.ts'
 import { domains } from './domains/store/domain-model.ts'
 import { RATES } from './limits/store/rate-leases.ts'
 import { sendingLimits } from './limits/store/sending-limits.ts'
@@ -38,4 +39,5 @@ export const deliveryCollections: readonly CollectionDefinition<object>[] = [
   domains,
   ...webhookCollections,
   stsPolicies,
+  TLS_DAYS,
 ]

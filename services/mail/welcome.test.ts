@@ -7,6 +7,7 @@ const textIn = (outlet: Outlet) =>
     admin: { username: 'admin', password: 'Adm1n' },
     smtp: { host: '127.0.0.1', port: 2525, username: 'demo', password: 'D3mo' },
     token: 'pw_live_key_secret',
+    compatUrl: 'http://127.0.0.1:3027',
     outlet,
   })
 const OUTLETS: Outlet[] = [
@@ -42,7 +43,13 @@ test('the swaks line names host, port, login and both addresses', () => {
 
 describe.each(OUTLETS.map(outlet => [outlet.mode, outlet] as const))('in DELIVERY_MODE=%s', (_, outlet) => {
   test('every login is shown, and the way back in', () => {
-    for (const part of ['admin / Adm1n', 'demo / D3mo', 'pw_live_key_secret', 'reset-password admin'])
+    for (const part of [
+      'admin / Adm1n',
+      'demo / D3mo',
+      'pw_live_key_secret',
+      'RESEND_BASE_URL=http://127.0.0.1:3027 ',
+      'reset-password admin',
+    ])
       expect(textIn(outlet)).toContain(part)
   })
 })

@@ -15,6 +15,8 @@ export interface Welcome {
   admin: { username: string; password: string }
   smtp: { host: string; port: number; username: string; password: string }
   token: string
+  /** Address of the API in the format of Resend. */
+  compatUrl: string
   outlet: Outlet
 }
 
@@ -23,7 +25,7 @@ const OWN_DOMAIN = 'YOUR-DOMAIN'
 
 /** The text, with a line end. In capture mode its two commands work as they are printed. */
 export function welcomeText(welcome: Welcome): string {
-  const { panelUrl, admin, smtp, token, outlet } = welcome
+  const { panelUrl, admin, smtp, token, compatUrl, outlet } = welcome
   return `
 Postwright runs.
 
@@ -31,6 +33,7 @@ Postwright runs.
   admin   ${admin.username} / ${admin.password}
   SMTP    ${smtp.host}:${smtp.port} (STARTTLS), ${smtp.username} / ${smtp.password}
   token   ${token}
+  Resend  its SDKs work with RESEND_BASE_URL=${compatUrl} and the token
 
 ${introduction(outlet, panelUrl)}
 

@@ -48,7 +48,7 @@ export const problems = {
   message_too_large: { http: 413, smtp: '552 5.3.4', envelope: 41301 },
   unsupported_media_type: { http: 415, envelope: 41501 },
   validation_failed: { http: 422, envelope: 42200 },
-  unsupported_field: { http: 422 },
+  tracking_off: { http: 422 },
   idempotency_key_reused: { http: 422, smtp: '554 5.7.1' },
   rate_limited: { http: 429, smtp: '451 4.7.1', envelope: 42901 },
   quota_exceeded: { http: 429, smtp: '452 4.7.1' },

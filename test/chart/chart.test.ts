@@ -23,7 +23,16 @@ const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?
 
 /** Settings that `config` may not contain. */
 const RESERVED = [
-  ...['ADMIN_API_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
+  ...[
+    'ADMIN_API_PORT',
+    'COMPAT_PORT',
+    'ADMIN_BASE_URL',
+    'ADMIN_PASSWORD',
+    'ADMIN_USERNAME',
+    'APP_BASE_URL',
+    'APP_HOST',
+    'APP_PORT',
+  ],
   ...[
     'MAIL_HOSTNAME',
     'METRICS_PORT',
@@ -289,15 +298,15 @@ describe('the chart', () => {
     const names = describeSettings().flatMap(({ name }) => (RESERVED.includes(name) ? [] : [name]))
     expect(names.length).toBeGreaterThan(30)
     const defaults = new Map(describeSettings().map(setting => [setting.name, setting.default]))
-    const valueOf = (name: string) => GIVEN[name] ?? defaults.get(name) ?? 'x1'
-    const pairs = names.map(name => `config.${name}=${valueOf(name).replaceAll(',', '\\,')}`)
+    const settingValue = (name: string) => GIVEN[name] ?? defaults.get(name) ?? 'x1'
+    const pairs = names.map(name => `config.${name}=${settingValue(name).replaceAll(',', '\\,')}`)
     const containers = (await renderChart(...LEAST, ...set(...pairs)))
       .filter(({ kind, metadata }) => /^(Deployment|StatefulSet)$/.test(kind) && !metadata.name.endsWith('-mongodb'))
       .flatMap(manifest => podOf(manifest).containers as Container[])
     expect(containers).toHaveLength(6)
     for (const name of names) {
       const values = containers.map(({ env }) => env.filter(one => one.name === name).map(({ value }) => value))
-      expect([name, values]).toEqual([name, Array(6).fill([valueOf(name)])])
+      expect([name, values]).toEqual([name, Array(6).fill([settingValue(name)])])
     }
   })
 
@@ -326,8 +335,8 @@ describe('the chart', () => {
     ['trustedProxies={private}', 'private'],
     ['config.TRUSTED_PROXIES=10.0.0.0/8\\,192.0.2.1', '10.0.0.0/8,192.0.2.1'],
   ])('%s is set for every HTTP process in a valid form', async (pair, value) => {
-    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', pair))
-    for (const component of ['panel', 'send', 'admin']) {
+    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', 'compat.enabled=true', pair))
+    for (const component of ['panel', 'send', 'admin', 'compat']) {
       const deployment = manifests.find(
         ({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${component}`),
       )
@@ -336,6 +345,27 @@ describe('the chart', () => {
     }
     const config = { MAIL_HOSTNAME: 'mail.example.com', SESSION_SECRET: 'x'.repeat(32), TRUSTED_PROXIES: value }
     expect(readConfig(config).TRUSTED_PROXIES.length).toBeGreaterThan(0)
+  })
+
+  test('hosts of tracked links lead to the panel, for their path alone', async () => {
+    const pairs = [
+      'ingress.enabled=true',
+      'ingress.tlsSecret=web',
+      'gateway.enabled=true',
+      'gateway.parentRefs[0].name=public',
+    ]
+    const hosts = ['links.example.com', 'links.example.org']
+    const args = [...pairs, 'trustedProxies={private}', `trackingHosts={${hosts.join(',')}}`]
+    const manifests = await renderChart(...LEAST, ...set(...args))
+    const ingress = manifests.find(({ kind }) => kind === 'Ingress')?.spec
+    for (const host of hosts) {
+      const { paths } = ingress.rules.find((rule: { host: string }) => rule.host === host).http
+      expect(paths).toMatchObject([{ path: '/t', pathType: 'Prefix' }])
+      expect(paths[0].backend.service.name).toMatch(/-panel$/)
+      expect(ingress.tls[0].hosts).toContain(host)
+    }
+    const route = manifests.find(({ kind, metadata }) => kind === 'HTTPRoute' && metadata.name.endsWith('-tracking'))
+    expect(route?.spec).toMatchObject({ hostnames: hosts, rules: [{ matches: [{ path: { value: '/t' } }] }] })
   })
 
   test.each([

@@ -35,15 +35,15 @@ test('sets known settings only, and publishes only ports with a listener', () =>
   const known = describeSettings().map(({ name }) => name)
   expect(Object.keys(environment).filter(name => !known.includes(name))).toEqual([])
   const submission = [...(environment.SUBMISSION_LISTEN ?? '').matchAll(/(\d+):/g)].map(([, port]) => port)
-  const listened = ['3025', '3026', ...submission]
+  const listened = ['3025', '3026', '3027', ...submission]
   expect(ports.map(port => port.split(':').at(-1)).filter(port => !listened.includes(port ?? ''))).toEqual([])
 })
 
 test('publishes the panel on this host only, for a trusted proxy', () => {
   const { environment = {}, ports = [] } = services.postwright
   expect(environment.TRUSTED_PROXIES).toBe('private')
-  const web = ports.filter(port => /:302[56]$/.test(port))
-  expect(web).toEqual(['127.0.0.1:3025:3025', '127.0.0.1:3026:3026'])
+  const web = ports.filter(port => /:302[5-7]$/.test(port))
+  expect(web).toEqual(['127.0.0.1:3025:3025', '127.0.0.1:3026:3026', '127.0.0.1:3027:3027'])
 })
 
 test('reads certificate and key from the mounted folder, which git ignores', async () => {

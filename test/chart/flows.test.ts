@@ -7,7 +7,15 @@ import { type End, isAllowed, type PolicyPod } from '../support/kubernetes/netwo
 import { LEAST, type Manifest, renderChart } from '../support/kubernetes/render-chart.ts'
 
 /** The value sets under test: open to all namespaces with the trial database, and as restricted as possible. */
-const OPEN = [...LEAST, '--set', 'secrets.existingSecret=', '--set', 'bounceDomain=bounces.example.com']
+const OPEN = [
+  ...LEAST,
+  '--set',
+  'secrets.existingSecret=',
+  '--set',
+  'bounceDomain=bounces.example.com',
+  '--set',
+  'compat.enabled=true',
+]
 const CLOSED = [
   ...['-f', 'charts/postwright/ci/production-values.yaml'],
   ...['--set', 'tls.mode=selfSigned', '--set', 'tls.certManager.issuerRef.name='],
@@ -15,6 +23,7 @@ const CLOSED = [
 
 const WEB = 3025
 const ADMIN = 3026
+const COMPAT = 3027
 const METRICS = 9464
 const SMTP = [2525, 2587, 2465]
 const INBOUND = 2526
@@ -22,7 +31,7 @@ const MONGO = 27017
 const DNS = 53
 const API = [443, 6443]
 /** Every port in the tables, and some that no policy may open. */
-const PORTS = [WEB, ADMIN, METRICS, ...SMTP, INBOUND, MONGO, DNS, ...API, 22, 25, 80, 465, 587, 8080]
+const PORTS = [WEB, ADMIN, COMPAT, METRICS, ...SMTP, INBOUND, MONGO, DNS, ...API, 22, 25, 80, 465, 587, 8080]
 
 const outside: Record<string, End> = {
   internet: { address: '203.0.113.7' },
@@ -41,14 +50,15 @@ const outside: Record<string, End> = {
 }
 const OUTSIDE = Object.keys(outside)
 const INTERNET = ['internet', 'internet (IPv6)', 'database network']
-const OURS = ['panel', 'send', 'admin', 'smtp', 'inbound', 'worker', 'operator']
+const OURS = ['panel', 'send', 'admin', 'compat', 'smtp', 'inbound', 'worker', 'operator']
 
 type Rows = [from: string[], to: string[], ports: number[]][]
 /** Sources, destinations and ports. DNS is in every set: resolvers and the servers of all domains. */
 const names: Rows = [[[...OURS, 'mongodb', 'test', 'bootstrap'], OUTSIDE, [DNS]]]
 const everywhere: Rows = [
   ...names,
-  [['panel', 'worker'], INTERNET, [443]],
+  [['panel', 'worker', 'compat'], INTERNET, [443]],
+  [['compat'], INTERNET, [80]],
   [['operator', 'bootstrap'], INTERNET, API],
   [['worker'], INTERNET, [25, 465, 587]],
 ]
@@ -58,10 +68,12 @@ const open: Rows = [
   [['mongodb'], ['mongodb'], [MONGO]],
   [OUTSIDE, ['panel', 'send'], [WEB]],
   [OUTSIDE, ['admin'], [ADMIN]],
+  [OUTSIDE, ['compat'], [COMPAT]],
   [OUTSIDE, ['smtp'], SMTP],
   [OUTSIDE, ['inbound'], [INBOUND]],
   [['test'], ['panel', 'send'], [WEB]],
   [['test'], ['admin'], [ADMIN]],
+  [['test'], ['compat'], [COMPAT]],
   [['test'], ['smtp'], SMTP],
   [OUTSIDE, OURS, [METRICS]],
 ]
@@ -70,6 +82,7 @@ const closed: Rows = [
   [OURS, ['database network'], [MONGO]],
   [['ingress controller', 'test'], ['panel', 'send'], [WEB]],
   [['ingress controller', 'test'], ['admin'], [ADMIN]],
+  [['ingress controller', 'test'], ['compat'], [COMPAT]],
   [[...OUTSIDE, 'test'], ['smtp'], SMTP],
   [OUTSIDE, ['inbound'], [INBOUND]],
   [['prometheus'], OURS, [METRICS]],

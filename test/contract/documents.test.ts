@@ -56,7 +56,11 @@ describe.each(documents)('the document of the %s API', (_, document) => {
     const config = await createConfig({
       extends: ['recommended-strict'],
       // Otherwise each condition of a schema would have to name all of its fields.
-      rules: { 'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true } },
+      rules: {
+        // Success may be a redirect; the test below demands one of both.
+        'operation-2xx-response': 'off',
+        'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
+      },
     })
     const found = await lintFromString({ source: JSON.stringify(document), config })
     expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
@@ -78,7 +82,8 @@ describe.each(documents)('the document of the %s API', (_, document) => {
       expect(tags, operationId).toHaveLength(1)
       expect(security, operationId).toBeInstanceOf(Array)
       expect(
-        Object.keys(responses).some(status => status.startsWith('2')),
+        // The success of a tracked link is a redirect.
+        Object.keys(responses).some(status => status.startsWith('2') || status === '302'),
         operationId,
       ).toBe(true)
       for (const { schema } of [...Object.values(requestBody?.content ?? {}), ...parameters])
@@ -150,10 +155,6 @@ describe('the sending operations', () => {
     })
     expect(responses['202']?.headers).toHaveProperty('Location')
     expect(parameterOf(mail, operationId, 'Idempotency-Key')).toMatchObject({ in: 'header', required: false })
-  })
-
-  test('do not list fields that are rejected', () => {
-    expect(request.properties).not.toHaveProperty('track')
   })
 })
 

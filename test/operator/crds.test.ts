@@ -133,6 +133,20 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
+      'tracking that is on or off',
+      { tracking: { opens: true }, dns: { records: { tracking: 'Guidance' } } },
+      { tracking: { opens: 'yes' } },
+      'boolean',
+    ],
+    [
+      'MailDomain',
+      'known records of a return path',
+      { returnPathRecords: 'MX' },
+      { returnPathRecords: 'mx' },
+      'Unsupported value',
+    ],
+    [
+      'MailDomain',
       'a TTL of a minute',
       { dns: { ttlSeconds: 60 } },
       { dns: { ttlSeconds: 59 } },

@@ -346,6 +346,40 @@ onApiServer('DNS of MailDomains', () => {
     await until(() => knot.transfer('eleven.test').join('\n').includes('"v=spf1 ip4:192.0.2.25 ~all"'), 20_000)
   })
 
+  test('writes the return path in the form of the resource, and replaces it when that changes', async () => {
+    const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
+    const operator = await start({ config: { ...config, BOUNCE_DOMAIN: 'bounces.postwright.test' } })
+    await giveProvider(operator)
+    const { dns } = managed('x')
+    const served = () =>
+      knot
+        .transfer('eleven.test')
+        .filter(line => line.startsWith('bounce.path.eleven.test. '))
+        .map(line => line.split(/\s+/).slice(3).join(' '))
+        .toSorted()
+        .join(', ')
+    const both = 'MX 10 bounces.postwright.test., TXT "v=spf1 include:bounces.postwright.test ~all"'
+    await operator.apply('MailDomain', 'path', { domainName: 'path.eleven.test', dns, returnPathRecords: 'MX' })
+    const { status } = await operator.condition('MailDomain', 'path', 'DNSSynced', 'True')
+    expect(served()).toBe(both)
+    expect(status?.records).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ purpose: 'return_path_mx', type: 'MX', expected: '10 bounces.postwright.test' }),
+        expect.objectContaining({
+          ...{ purpose: 'return_path_spf', type: 'TXT' },
+          expected: 'v=spf1 include:bounces.postwright.test ~all',
+        }),
+      ]),
+    )
+    await operator.apply('MailDomain', 'path', { domainName: 'path.eleven.test', dns })
+    await until(() => served() === 'CNAME bounces.postwright.test.', 20_000)
+    await operator.apply('MailDomain', 'path', { domainName: 'path.eleven.test', dns, returnPathRecords: 'MX' })
+    await until(() => served() === both, 20_000)
+    await operator.remove('MailDomain', 'path')
+    await gone(operator, 'MailDomain', 'path')
+    expect(served()).toBe('')
+  })
+
   test('reports ZoneNotFound for a domain whose zone the account does not hold', async () => {
     const operator = await start()
     await giveProvider(operator)

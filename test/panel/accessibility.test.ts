@@ -46,12 +46,12 @@ const DIALOGS: readonly [path: string, button: (labels: Catalogue) => string][] 
   ['/suppressions', labels => labels.suppressions.import],
   ['/dns-accounts', labels => labels.dns.addAccount],
   ['/admin/users', labels => labels.operator.newUser],
-  ['/subscriptions/apps', labels => labels.subs.newApp],
-  ['/subscriptions/apps/1', labels => labels.ui.edit],
-  ['/subscriptions/plans', labels => labels.subs.newPlan],
-  ['/subscriptions/list', labels => labels.subs.grant],
-  ['/subscriptions/list', labels => labels.subs.import],
-  ['/subscriptions/switches', labels => labels.subs.newSwitch],
+  ['/apps', labels => labels.subs.newApp],
+  ['/apps/shop/settings', labels => labels.ui.edit],
+  ['/apps/shop/plans', labels => labels.subs.newPlan],
+  ['/apps/shop/subscriptions', labels => labels.subs.grant],
+  ['/apps/shop/subscriptions', labels => labels.subs.import],
+  ['/apps/shop/switches', labels => labels.subs.newSwitch],
   ['/subscriptions/admins', labels => labels.subs.newAdmin],
 ]
 
@@ -72,7 +72,7 @@ describe.each([
     ...PAGES,
     '/domains/example.com',
     '/domains/own.example',
-    '/subscriptions/apps/1',
+    '/apps/shop/settings',
     `/messages/${REFUSED}`,
     MESSAGE,
   ])('%s has no finding, no complaint and does not scroll sideways', async path => {
@@ -112,7 +112,7 @@ describe.each([
 
 test('a notification has no findings', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
-  await open(page, '/subscriptions/users?app=shop')
+  await open(page, '/apps/shop/users')
   await page.getByRole('row').nth(1).getByRole('button').click()
   await page.getByRole('menuitem', { name: catalogues.en.access.disable }).click()
   await page.getByText(catalogues.en.ui.saved).waitFor()

@@ -28,6 +28,7 @@ beforeAll(async () => {
     startPanelService({
       MAIL_HOSTNAME: 'mail.sender.test',
       SENDING_IP: '192.0.2.10',
+      BOUNCE_DOMAIN: 'bounces.sender.test',
       DNS_SERVERS: recursor.address,
       DNS_PORT: String(server.port),
       DNS_ALLOW_PRIVATE: 'true',
@@ -171,6 +172,22 @@ describe.each(LANGUAGES)('in %s', language => {
     await page.getByRole('textbox', { name: labels.dns.rua }).fill(`dmarc@${zone}`)
     await page.getByRole('region', { name: labels.dns.settings }).getByRole('button', { name: labels.ui.save }).click()
     await page.getByText(`v=DMARC1; p=quarantine; rua=mailto:dmarc@${zone}`).first().waitFor()
+  })
+
+  test('the return path is expected as MX and SPF records where these are chosen', async () => {
+    const records = page.getByRole('combobox', { name: labels.dns.returnPathRecords })
+    await page.getByText(labels.dns.returnPathRecordsHint.cname).waitFor()
+    await records.click()
+    await page.getByRole('option', { name: labels.dns.returnPathForms.mx }).click()
+    await page.getByText(labels.dns.returnPathRecordsHint.mx).waitFor()
+    await page.getByRole('region', { name: labels.dns.settings }).getByRole('button', { name: labels.ui.save }).click()
+    await page.getByRole('region', { name: `${labels.dns.purpose.return_path_mx} bounce.${zone}` }).waitFor()
+    await page.getByRole('region', { name: `${labels.dns.purpose.return_path_spf} bounce.${zone}` }).waitFor()
+    await page.getByText('v=spf1 include:bounces.sender.test ~all').first().waitFor()
+    expect(await page.getByRole('region', { name: `${labels.dns.purpose.return_path} bounce.${zone}` }).count()).toBe(0)
+    await page.getByRole('combobox', { name: labels.dns.returnPath, exact: true }).click()
+    await page.getByRole('option', { name: labels.dns.returnPaths.shared }).click()
+    await records.waitFor({ state: 'detached' })
   })
 
   test('removing a domain restores the zone', async () => {

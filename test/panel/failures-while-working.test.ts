@@ -174,16 +174,16 @@ test("a day of the log starts in the user's time zone, also after a reload", asy
 })
 
 test('filters without a match are kept in the address, are reported and can be cleared', async () => {
-  await open(page, '/subscriptions/users?app=shop&search=Nobody')
+  await open(page, '/apps/shop/users?search=Nobody')
   await page.getByText(labels.messages.noMatch).waitFor()
   expect(await page.getByText(labels.subs.noUsers).count()).toBe(0)
   await page.getByRole('button', { name: labels.messages.clearFilters }).click()
   await rowOf('Ada').waitFor()
-  await page.waitForURL(url => url.search === '?app=shop')
+  await page.waitForURL(url => url.search === '')
 })
 
 test('an export contains the filtered users, and none of another app', async () => {
-  await open(page, '/subscriptions/users?app=shop&search=Ad')
+  await open(page, '/apps/shop/users?search=Ad')
   await rowOf('Ada').waitFor()
   const started = page.waitForEvent('download')
   await page.getByRole('link', { name: labels.subs.exportHint }).click()
@@ -193,7 +193,7 @@ test('an export contains the filtered users, and none of another app', async () 
 })
 
 test('users of the previous app are not shown while those of another app are loading', async () => {
-  await open(page, '/subscriptions/users?app=shop')
+  await open(page, '/apps/shop/users')
   await rowOf('Grace').waitFor()
   const { promise, resolve } = Promise.withResolvers<void>()
   await page.route('**/subscription-api/user?app_key=game**', async route => {
@@ -227,7 +227,7 @@ test('changing a login that a resource has adopted is rejected with a message, a
 })
 
 test('a plan that was changed concurrently is not overwritten', async () => {
-  await open(page, '/subscriptions/plans?app=shop')
+  await open(page, '/apps/shop/plans')
   await menuOf('Gold').click()
   await page.getByRole('menuitem', { name: labels.ui.edit }).click()
   await dialog().getByRole('textbox', { name: labels.subs.name }).fill('Mine')
@@ -243,7 +243,7 @@ test('a plan that was changed concurrently is not overwritten', async () => {
 })
 
 test('a failed change is reported, and the row stays unchanged', async () => {
-  await open(page, '/subscriptions/users?app=shop')
+  await open(page, '/apps/shop/users')
   await page.route('**/subscription-api/user/*', route =>
     route.fulfill({ status: 503, json: { code: 50300, message: 'The database is away.', data: null } }),
   )

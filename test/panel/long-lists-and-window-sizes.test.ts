@@ -38,14 +38,14 @@ describe('with 201 apps', () => {
     [2, 100, 'app-101', 'app-200'],
     [3, 1, 'app-201', 'app-201'],
   ])('page %s of the list has its %i, and is kept in the address', async (number, count, first, last) => {
-    await open(page, `/subscriptions/apps${number ? `?page=${number}` : ''}`)
+    await open(page, `/apps${number ? `?page=${number}` : ''}`)
     await page.getByRole('link', { name: first, exact: true }).waitFor()
     expect(await rows().count()).toBe(count)
     expect(await rows().last().textContent()).toContain(last)
   })
 
   test('pages can be changed, and a reload keeps the page', async () => {
-    await open(page, '/subscriptions/apps')
+    await open(page, '/apps')
     await page.getByRole('button', { name: 'Page 3' }).click()
     await page.getByRole('link', { name: 'app-201' }).waitFor()
     await page.reload()
@@ -55,18 +55,18 @@ describe('with 201 apps', () => {
   })
 
   test('the 201st app can be selected', async () => {
-    await open(page, '/subscriptions/plans')
+    await open(page, '/apps/app-1/plans')
     const choice = page.getByRole('combobox', { name: labels.subs.app })
     await choice.fill('201')
     await page.getByRole('option', { name: 'App no. 201' }).click()
-    await page.waitForURL('**/subscriptions/plans?app=app-201')
+    await page.waitForURL('**/apps/app-201/plans')
     await ask(page, 'POST', '/subscription-api/subscription_plan?app_key=app-201', {
       name: 'Monthly of the last',
       price: '1.00',
       duration: 30,
       features: JSON.stringify({ features: [] }),
     })
-    await open(page, '/subscriptions/plans?app=app-201')
+    await open(page, '/apps/app-201/plans')
     await page.getByRole('cell', { name: 'Monthly of the last', exact: true }).waitFor()
     expect(await choice.inputValue()).toBe('App no. 201')
   })
@@ -87,7 +87,7 @@ describe('with 201 apps', () => {
   })
 
   test('an unknown app is not replaced by another one', async () => {
-    await open(page, '/subscriptions/plans?app=app-999')
+    await open(page, '/apps/app-999/plans')
     await page.getByText(labels.subs.noSuchApp).waitFor()
     expect(await page.getByRole('table').count()).toBe(0)
     await page.getByRole('combobox', { name: labels.subs.app }).fill('201')

@@ -71,18 +71,29 @@ test('a wrong password is reported, and Escape does not discard the input', asyn
   await again(reader).waitFor({ state: 'detached' })
   expect(await form(reader).getByRole('textbox', { name: labels.access.name }).inputValue()).toBe('nightly report')
   await reader.page.keyboard.press('Escape')
+  await reader.page
+    .getByRole('dialog', { name: labels.ui.unsavedTitle })
+    .getByText(labels.ui.discard, { exact: true })
+    .click()
   await form(reader).waitFor({ state: 'detached' })
   await reader.leave()
 })
 
 test('another user who signs in does not see the input', async () => {
   const reader = await inForm()
+  // The browser's own question whether to leave would offer to stay with the input.
+  const questions: string[] = []
+  reader.page.on('dialog', question => {
+    questions.push(question.type())
+    void question.accept()
+  })
   await sendWithoutSession(reader)
   await enter(reader, PASSWORD, 'other')
   await reader.page.waitForURL(`${service.url}/`)
   await reader.page.getByRole('button', { name: 'other' }).waitFor()
   expect(await reader.page.getByRole('dialog').count()).toBe(0)
   expect(await reader.page.getByText('nightly report').count()).toBe(0)
+  expect(questions).toEqual([])
   await reader.leave()
 })
 

@@ -3,6 +3,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { english } from '../../services/platform/sentences/en/index.ts'
+import { chinese } from '../../services/platform/sentences/zh-cn/index.ts'
 import { openSubscriptions } from '../../services/subscriptions/context.ts'
 import { upsertUser } from '../../services/subscriptions/people/manage-end-users.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
@@ -28,6 +30,7 @@ const NICKNAMES = ['Ada', 'Grace', 'Lin'] as const
 
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   const labels = catalogues[language]
+  const texts = language === 'en' ? english : chinese.texts
   const app = `shop-${language.toLowerCase()}`
   let visitor: Visitor
   let page: Page
@@ -75,7 +78,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   }
 
   test('a plan is granted, extended, and ended by typing its number', async () => {
-    await open(page, `/subscriptions/list?app=${app}`)
+    await open(page, `/apps/${app}/subscriptions`)
     await page.getByText(labels.subs.noSubscriptions).waitFor()
     await page.getByRole('button', { name: labels.subs.grant }).click()
     await dialog()
@@ -89,7 +92,16 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const before = await end()
 
     await menu('Ada', labels.subs.extend)
-    await dialog().getByRole('textbox', { name: labels.subs.daysMore }).fill('10')
+    const more = dialog().getByRole('textbox', { name: labels.subs.daysMore })
+    for (const nothing of ['0', '']) {
+      await more.fill(nothing)
+      await press(labels.subs.extend)
+      await more.and(page.locator('[aria-invalid=true]')).waitFor()
+      await dialog().getByText(texts['field.too_low'].replace('{count}', '1'), { exact: true }).waitFor()
+    }
+    expect(await end()).toBe(before)
+    expect(visitor.complaints.splice(0).filter(text => !text.includes('422'))).toEqual([])
+    await more.fill('10')
     await dialog().getByRole('textbox', { name: labels.subs.reason }).fill('After the outage')
     await press(labels.subs.extend)
     await dialog().waitFor({ state: 'detached' })
@@ -117,7 +129,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(await rowOf('plan.create').count()).toBe(0)
     await page.getByRole('button', { name: labels.subs.allChanges }).click()
     await rowOf('plan.create').first().waitFor()
-    await open(page, `/subscriptions/list?app=${app}`)
+    await open(page, `/apps/${app}/subscriptions`)
   })
 
   test('a refunded one is marked as refunded', async () => {
@@ -179,12 +191,23 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a switch with a rule and a schedule; a revision is restored, also after deletion', async () => {
-    await open(page, `/subscriptions/switches?app=${app}`)
+    await open(page, `/apps/${app}/switches`)
     await page.getByRole('button', { name: labels.subs.newSwitch }).first().click()
     await dialog().getByRole('textbox', { name: labels.subs.name, exact: true }).fill('checkout')
     await dialog().getByRole('button', { name: labels.subs.addRule }).click()
-    await dialog().getByRole('textbox', { name: labels.subs.attribute, exact: true }).fill('platform')
+    const attribute = dialog().getByRole('textbox', { name: labels.subs.attribute, exact: true })
     await dialog().getByPlaceholder('ios, android').fill('ios')
+    // Enter in a field of a rule is not the last step of the form.
+    await page.keyboard.press('Enter')
+    await press(labels.ui.save)
+    await attribute.and(page.locator('[aria-invalid=true]:focus')).waitFor()
+    await dialog().getByText(texts['field.empty'], { exact: true }).waitFor()
+    await dialog().getByRole('alert').waitFor()
+    expect(await dialog().getByRole('alert').innerText()).not.toContain('rules')
+    await picture(page, 'switch-rule-refused', language)
+    // One request: the one of the button.
+    expect(visitor.complaints.splice(0).map(text => text.includes('422'))).toEqual([true])
+    await attribute.fill('platform')
     await dialog().getByRole('textbox', { name: labels.subs.ruleValue }).fill('1')
     await dialog().getByRole('button', { name: labels.subs.addSchedule }).click()
     await dialog().getByRole('combobox', { name: labels.subs.scheduleState }).click()
@@ -221,7 +244,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a plan shows its changes and restores a revision', async () => {
-    await open(page, `/subscriptions/plans?app=${app}`)
+    await open(page, `/apps/${app}/plans`)
     await menu('Monthly', labels.ui.edit)
     await dialog().getByRole('textbox', { name: labels.subs.price, exact: true }).fill('29.90')
     await dialog().getByRole('textbox', { name: labels.subs.originalPrice }).fill('29.90')
@@ -235,7 +258,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('keys are created, shown once and revoked; a payment channel is set up without showing its secret', async () => {
-    await open(page, '/subscriptions/apps')
+    await open(page, '/apps')
     await page.getByRole('link', { name: app, exact: true }).click()
     await page.getByRole('button', { name: labels.subs.newKey }).click()
     await page.getByRole('menuitem', { name: labels.subs.keyKind.secret }).click()
@@ -324,7 +347,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a user is granted a plan from the list of users, disabled, enabled, and erased', async () => {
-    await open(page, `/subscriptions/users?app=${app}`)
+    await open(page, `/apps/${app}/users`)
     await menu('Ada', labels.subs.grant)
     await dialog().getByRole('combobox', { name: labels.subs.plan }).click()
     await page.getByRole('option', { name: 'For ever' }).click()

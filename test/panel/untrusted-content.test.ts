@@ -55,8 +55,8 @@ test.each([...PAGES, '/domains/own.example'])('%s shows them as text', async pat
 })
 
 test.each([
-  ['/subscriptions/users?app=shop', 'cell'],
-  ['/subscriptions/switches?app=shop', 'cell'],
+  ['/apps/shop/users', 'cell'],
+  ['/apps/shop/switches', 'cell'],
   ['/admin/resources', 'listitem'],
   ['/domains/own.example', 'region'],
 ] as const)('%s really has them', async (path, role) => {

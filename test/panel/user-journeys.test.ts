@@ -78,7 +78,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: labels.access.newLogin }).first().click()
     await page.getByRole('textbox', { name: labels.access.login }).fill(name)
     await page.getByRole('dialog').getByRole('button', { name: labels.ui.create }).click()
-    const shown = await page.getByRole('dialog').locator('pre').nth(1).innerText()
+    const shown = await page.getByRole('dialog').locator('pre').last().innerText()
     await page.getByRole('button', { name: labels.ui.secretKept }).click()
     await page.getByRole('button', { name: `${labels.access.copyPassword}: ${name}` }).click()
     await page.getByRole('button', { name: `${labels.ui.copied}: ${name}` }).waitFor()
@@ -98,7 +98,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   test('an app gets a plan and a switch with release notes', async () => {
     const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
     const app = `app-${language.toLowerCase()}`
-    await open(page, '/subscriptions/apps')
+    await open(page, '/apps')
     await page.getByRole('button', { name: labels.subs.newApp }).first().click()
     await page.getByRole('textbox', { name: labels.subs.name }).fill(`Shop ${language}`)
     await page.getByRole('textbox', { name: labels.subs.appKey }).fill(app)
@@ -106,7 +106,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByText(labels.subs.appSecret).waitFor()
     await page.getByRole('button', { name: labels.ui.secretKept }).click()
 
-    await open(page, `/subscriptions/plans?app=${app}`)
+    await open(page, `/apps/${app}/plans`)
     await page.getByRole('button', { name: labels.subs.newPlan }).first().click()
     await page.getByRole('textbox', { name: labels.subs.name }).fill('Gold')
     await page.getByRole('textbox', { name: labels.subs.price, exact: true }).fill('19.9')
@@ -114,7 +114,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: labels.ui.save }).click()
     await page.getByRole('cell', { name: '¥19.90' }).waitFor()
 
-    await open(page, `/subscriptions/switches?app=${app}`)
+    await open(page, `/apps/${app}/switches`)
     await page.getByRole('button', { name: labels.subs.newSwitch }).first().click()
     await page.getByRole('textbox', { name: labels.subs.name }).fill('new_checkout')
     await page.getByRole('button', { name: labels.subs.addNote }).click()

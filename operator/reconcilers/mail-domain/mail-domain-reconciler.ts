@@ -112,16 +112,20 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       by_hand: byHand(spec.dns.records),
       dkim_rotation_days: spec.dkim.rotationIntervalDays,
       return_path: spec.returnPath === 'Own' ? undefined : RETURN_PATHS[spec.returnPath],
+      return_path_records: spec.returnPathRecords === 'MX' ? 'mx' : undefined,
     },
+    // Off is the default of a domain, and omitted likewise.
+    tracking: spec.tracking.opens || spec.tracking.clicks ? spec.tracking : undefined,
     dnsAccount,
   }
 }
 
 const RETURN_PATHS = { Own: 'own', Shared: 'shared', Off: 'off' } as const
 
-function byHand({ verification, dkim, spf, dmarc, returnPath }: Spec['dns']['records']) {
-  const rows = { ownership: verification, dkim, spf, dmarc, return_path: returnPath }
-  const list = (['ownership', 'dkim', 'spf', 'dmarc', 'return_path'] as const).filter(row => rows[row] === 'Guidance')
+function byHand({ verification, dkim, spf, dmarc, returnPath, tracking }: Spec['dns']['records']) {
+  const rows = { ownership: verification, dkim, spf, dmarc, return_path: returnPath, tracking }
+  const all = ['ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking'] as const
+  const list = all.filter(row => rows[row] === 'Guidance')
   return list.length > 0 ? list : undefined
 }
 

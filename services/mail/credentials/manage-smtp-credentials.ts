@@ -10,6 +10,7 @@ import { sentence } from '../../platform/sentences/sentence.ts'
 import { type ActingResource, refuseManaged } from '../managed.ts'
 import { isAllowedSender } from '../submission/rules/validate-message.ts'
 import { refuseLimits } from './manage-tokens.ts'
+import { refuseForeignSenders } from './own-senders.ts'
 import { excessOfLogin, excessOfNetworks, type Ways } from './rules/token-limits.ts'
 import type { CredentialDoc } from './store/smtp-credentials.ts'
 import {
@@ -46,7 +47,8 @@ export interface CredentialAndPassword {
 }
 
 /**
- * Creates a login; 409 `conflict` when any account has the name. `by`, here and below, is the calling token, if any: it
+ * Creates a login; 409 `conflict` when any account has the name, and 422 for a sender of a domain that the account does
+ * not have, unless a resource acts, whose domain may be registered later. `by`, here and below, is the calling token, if any: it
  * grants no more than it has, 403 `insufficient_scope`.
  */
 export async function createCredential(
@@ -57,6 +59,7 @@ export async function createCredential(
 ): Promise<CredentialAndPassword> {
   if (by) refuseLimits('insufficient_scope', excessOfLogin(input.allowed_cidrs, by))
   refuseFallback(input)
+  if (!resource) await refuseForeignSenders(db, userId, input)
   const now = clock.now()
   const id = newId('smtp', now.getTime())
   const credential: CredentialDoc = {
@@ -91,6 +94,7 @@ export async function changeCredential(
   const before = await getCredential(deps, userId, id)
   refuseManaged(before, deps)
   refuseFallback({ ...before, ...change })
+  if (!deps.resource) await refuseForeignSenders(deps.db, userId, change, before)
   return found(await updateCredential(deps.db, userId, id, { ...change, updated_at: deps.clock.now() }))
 }
 

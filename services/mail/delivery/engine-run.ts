@@ -17,6 +17,7 @@ import type { InFlight } from './claiming/in-flight.ts'
 import type { WakeUps } from './claiming/wake-ups.ts'
 import type { HeldMail } from './control/held-mail.ts'
 import { measureDelivery } from './gauges.ts'
+import type { TlsResultRecorder } from './record-tls-results.ts'
 import type { SiteExchange } from './sites/site-sync.ts'
 import type { Sites } from './sites/sites.ts'
 import type { SlotLeases } from './slots/slot-leases.ts'
@@ -45,6 +46,7 @@ export interface EngineParts {
   workOnQueue(signal: AbortSignal): Promise<void>
   rounds: Pick<ClaimRounds, 'next' | 'expired' | 'oldest'>
   refusals: Pick<RefusalRecorder, 'flush' | 'refresh'>
+  tlsResults?: Pick<TlsResultRecorder, 'flush'> | undefined
   /** Takes over a claimed batch; when it rejects, it has given the batch back. */
   deliver(batch: ClaimedBatch): Promise<void>
   transport: Pick<Transport, 'stop'>
@@ -59,9 +61,10 @@ const SITES_MS = 1_000
 const LIMITS_MS = 2_000
 const EXPIRE_MS = 30_000
 const GAUGES_MS = 15_000
-const FLUSH_REFUSALS_MS = 5_000
+/** Between writes of counters: what a worker that dies loses of them. */
+const FLUSH_MS = 5_000
 const REFRESH_REFUSALS_MS = 30_000
-/** For the last refusals at the stop, in milliseconds: they are only shown. */
+/** For the last counters at the stop, in milliseconds: they are statistics. */
 const LAST_FLUSH_MS = 2_000
 /** For giving back the slots at the stop, in milliseconds: a few writes, unless the database is away. */
 const RELEASE_MS = 5_000
@@ -106,13 +109,13 @@ export class DeliveryEngine {
     sites.stop()
     await Promise.race([inFlight.whenIdle(), graceOver])
     await transport.stop()
-    await this.#flushRefusals()
+    await this.#flushCounters()
     await this.#releaseSlots()
     hardStop.abort()
   }
 
   #upkeep(signal: AbortSignal): Promise<void>[] {
-    const { log, clock, queue, inFlight, exchange, rounds, leases, refusals } = this.#parts
+    const { log, clock, queue, inFlight, exchange, rounds, leases, refusals, tlsResults } = this.#parts
     const every = (ms: number, work: () => Promise<void>) =>
       repeat({ ms, signal, onError: error => log.warn({ err: error }, 'upkeep of the queue failed') }, work)
     return [
@@ -122,7 +125,8 @@ export class DeliveryEngine {
       every(LIMITS_MS, () => this.#parts.heldMail.refresh()),
       every(LIMITS_MS, () => this.#parts.workOnQueue(signal)),
       every(SITES_MS, () => exchange.exchange()),
-      every(FLUSH_REFUSALS_MS, () => refusals.flush()),
+      every(FLUSH_MS, () => refusals.flush()),
+      every(FLUSH_MS, async () => tlsResults?.flush()),
       every(REFRESH_REFUSALS_MS, () => refusals.refresh()),
       every(EXPIRE_MS, async () => {
         for await (const batch of rounds.expired()) await this.#parts.deliver(batch)
@@ -130,10 +134,11 @@ export class DeliveryEngine {
     ]
   }
 
-  async #flushRefusals(): Promise<void> {
-    const { refusals, log } = this.#parts
-    await withTimeout(LAST_FLUSH_MS, refusals.flush()).catch((error: unknown) =>
-      log.warn({ err: error }, 'the last authentication refusals were not recorded'),
+  async #flushCounters(): Promise<void> {
+    const { refusals, tlsResults, log } = this.#parts
+    const flushed = Promise.all([refusals.flush(), tlsResults?.flush()])
+    await withTimeout(LAST_FLUSH_MS, flushed).catch((error: unknown) =>
+      log.warn({ err: error }, 'the last authentication refusals or TLS results were not recorded'),
     )
   }
 

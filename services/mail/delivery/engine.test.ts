@@ -45,6 +45,7 @@ async function engineOf(scene: DeliveryEnvironment, change: Partial<EngineOption
     ...transportOf(),
     findRoute: captureRoute,
     findPersonalFields: () => undefined,
+    findTracking: async () => undefined,
     findReturnPath: async () => undefined,
     findKeys: async () => [],
     isSuspended: async () => false,

@@ -17,6 +17,7 @@ import { RELAY_SITE } from '../store/rules/flow.ts'
 import type { Wake } from '../store/wake.ts'
 import type { FindPersonalFields } from '../streams/find-personal-fields.ts'
 import type { FindSuppressed } from '../suppressions/find-suppressed.ts'
+import type { FindTracking } from '../tracking/track-content.ts'
 import { createAttempt } from './batch/attempt.ts'
 import type { Result } from './batch/attempt-result.ts'
 import { createClassify } from './batch/classify-claimed.ts'
@@ -32,6 +33,7 @@ import { WakeUps } from './claiming/wake-ups.ts'
 import { HeldMail } from './control/held-mail.ts'
 import { workOnQueue } from './control/queue-worker.ts'
 import { DeliveryEngine } from './engine-run.ts'
+import type { TlsResultRecorder } from './record-tls-results.ts'
 import type { FindReturnPath } from './return-paths.ts'
 import type { FindRoute } from './routes.ts'
 import type { FindKeys } from './signing-keys.ts'
@@ -62,6 +64,7 @@ export interface EngineOptions {
   findRoute: FindRoute
   findReturnPath: FindReturnPath
   findPersonalFields: FindPersonalFields
+  findTracking: FindTracking
   findKeys: FindKeys
   /** Limits of accounts at destinations; see {@link DestinationLimitsOptions}. */
   readLimits: DestinationLimitsOptions['readLimits']
@@ -75,6 +78,8 @@ export interface EngineOptions {
   suppress(results: readonly Result[]): Promise<void>
   /** Queues the events of these results for webhooks; default: none. */
   queueEvents?(results: readonly Result[]): Promise<void>
+  /** TLS results that wait to be written; default: none are counted. */
+  tlsResults?: Pick<TlsResultRecorder, 'flush'> | undefined
   wake: Wake
   /** A number from 0 to 1. */
   random(): number
@@ -143,9 +148,10 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     findRoute: options.findRoute,
     findReturnPath: options.findReturnPath,
     findPersonalFields: options.findPersonalFields,
+    findTracking: options.findTracking,
     classify: createClassify({ ...options, sites, heldMail, context, findEvents: ids => findEvents(mongo, ids) }),
     send: createSend({ mongo, log, clock, relay, sites, attempt, inFlight }),
-    settle: createSettle({ ...options, queue, outbox, refusals, signal }),
+    settle: createSettle({ ...options, queue, outbox, refusals: relay ? onlyRefused(refusals) : refusals, signal }),
     slotOf: (site, messageId) => slotOf(site, messageId, slots, relay),
     onMoved: (slot, flow) => wake.ring([slot], [flow]),
   })
@@ -155,4 +161,9 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     workOnQueue: signal => workOnQueue(options, signal),
     deliver: batch => delivery.deliver(batch),
   })
+}
+
+/** A relay takes a message before any receiver has: its 250 does not show that the receiver authenticates the domain. */
+function onlyRefused(refusals: RefusalRecorder): Pick<RefusalRecorder, 'refused' | 'delivered'> {
+  return { refused: (domainId, refusal) => refusals.refused(domainId, refusal), delivered: () => undefined }
 }

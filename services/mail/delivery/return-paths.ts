@@ -6,7 +6,6 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
 import { createTtlCache } from '../../platform/ttl-cache.ts'
-import { RETURN_PATH_ROW } from '../dns/records/guidance.ts'
 import type { DomainDoc } from '../domains/store/domain-model.ts'
 import { findDomainById } from '../domains/store/domains.ts'
 import { returnPathHost, returnPathToken } from '../message/return-path.ts'
@@ -61,8 +60,10 @@ function hostOf(domain: DomainDoc | undefined, bounceDomain: string): string | u
   return isVerified(domain, bounceDomain) ? own : undefined
 }
 
-/** The last check saw the alias, and it leads to the host that takes reports now. */
+/** The last check saw the records as a whole, and they lead to the host that takes reports now. */
 function isVerified({ check }: DomainDoc, bounceDomain: string): boolean {
-  const found = check?.records.find(({ row }) => row === RETURN_PATH_ROW)
-  return found?.status === 'verified' && found.observed.includes(bounceDomain)
+  if (check?.return_path !== undefined) return check.return_path === bounceDomain
+  // A check of an earlier release: it stored its result in the record of the alias only.
+  const alias = check?.records.find(({ row }) => row === 'return_path')
+  return alias?.status === 'verified' && alias.observed.includes(bounceDomain)
 }

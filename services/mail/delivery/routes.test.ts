@@ -2,12 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { verbatim } from '../../platform/sentences/compose.ts'
 import { captureRoute, directRoutes, type FoundRoute, fixedRoute } from './routes.ts'
 import type { StsPolicy } from './rules/tls-requirement.ts'
+import { NO_POLICY, type ReportedPolicy } from './rules/tls-results.ts'
 import type { MxAnswer } from './smtp/mx.ts'
 
 const enforce: StsPolicy = { mode: 'enforce', mx: ['*.example.net'] }
 
 /** Routes by DNS and the policy of each domain; `asked` are the domains that were looked up. */
-function ways(answers: Readonly<Record<string, MxAnswer>>, policies: Readonly<Record<string, StsPolicy>> = {}) {
+function ways(
+  answers: Readonly<Record<string, MxAnswer>>,
+  policies: Readonly<Record<string, StsPolicy>> = {},
+  reported: Readonly<Record<string, ReportedPolicy>> = {},
+) {
   const asked: string[] = []
   const routes = directRoutes({
     mx: {
@@ -17,7 +22,13 @@ function ways(answers: Readonly<Record<string, MxAnswer>>, policies: Readonly<Re
       },
       addressesOf: async () => ({ kind: 'temporary', reason: verbatim('not asked here') }),
     },
-    tlsPolicy: { policyOf: async domain => policies[domain], modeOf: () => 'opportunistic', rememberClear: () => {} },
+    tlsPolicy: {
+      policyOf: async domain => policies[domain],
+      reportedOf: async domain => reported[domain] ?? NO_POLICY,
+      modeOf: () => 'opportunistic',
+      rememberClear: () => {},
+      clearCauseOf: () => undefined,
+    },
   })
   return { asked, routes }
 }
@@ -74,6 +85,26 @@ describe('by MX', () => {
     const found = await Promise.all(['a', 'b', 'c'].map(async name => routeOf(await routes(`x@${name}.example`))))
     expect(new Set(found.map(({ route }) => route.key)).size).toBe(3)
     expect(found.map(({ route }) => route.policy)).toEqual([enforce, enforce, undefined])
+  })
+
+  test('a domain whose policy cannot be used shares none: its failures are its own', async () => {
+    const shared = hosts('mx.example.net')
+    const { routes } = ways(
+      { 'a.example': shared, 'b.example': shared },
+      {},
+      { 'a.example': { ...NO_POLICY, failure: 'sts-policy-invalid' } },
+    )
+    const found = await Promise.all(['a', 'b'].map(async name => routeOf(await routes(`x@${name}.example`))))
+    expect(found[0]?.route.key).not.toBe(found[1]?.route.key)
+    expect(found.map(({ route }) => route.reported?.failure)).toEqual(['sts-policy-invalid', undefined])
+  })
+
+  test('a TLS report goes out without a policy and is not counted', async () => {
+    const { routes } = ways({ 'a.example': hosts('mx.example.net') }, { 'a.example': enforce })
+    expect(routeOf(await routes('x@a.example', { tlsReport: true })).route).toEqual({
+      key: 'mx.example.net',
+      hosts: ['mx.example.net'],
+    })
   })
 
   test('a domain that accepts no mail is refused, one without a DNS answer is tried later', async () => {

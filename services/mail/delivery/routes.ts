@@ -12,8 +12,11 @@ import type { Route } from './smtp/transport.ts'
 /** A route, with the site that its limits belong to; or why there is none. */
 export type FoundRoute = { kind: 'route'; site: string; route: Route } | { kind: 'failed'; failure: LocalFailure }
 
-/** Never rejects. */
-export type FindRoute = (rcpt: string) => Promise<FoundRoute>
+/**
+ * Never rejects. `tlsReport`: the message reports on TLS, so that failures of TLS must not keep it (`TLS-Required: No`,
+ * RFC 8689): no policy applies, and its sessions are not counted.
+ */
+export type FindRoute = (rcpt: string, options?: { tlsReport?: boolean }) => Promise<FoundRoute>
 
 /** One next hop for everything: the site of relay mode, whatever the domain. */
 export function fixedRoute(site: string, host: string): FindRoute {
@@ -29,25 +32,32 @@ export const captureRoute: FindRoute = async rcpt => {
 
 /** By MX. A domain at a large provider joins the provider's site. */
 export function directRoutes({ mx, tlsPolicy }: { mx: Mx; tlsPolicy: TlsPolicy }): FindRoute {
-  return async rcpt => {
+  return async (rcpt, { tlsReport = false } = {}) => {
     const domain = domainOf(rcpt).toLowerCase()
-    const [answer, policy] = await Promise.all([mx.hostsOf(domain), tlsPolicy.policyOf(domain)])
+    const [answer, policy, reported] = await Promise.all([
+      mx.hostsOf(domain),
+      tlsReport ? undefined : tlsPolicy.policyOf(domain),
+      tlsReport ? undefined : tlsPolicy.reportedOf(domain),
+    ])
     if (answer.kind === 'hosts') {
       const site = siteOf(domain)
       return {
         kind: 'route',
         site: site === domain ? (providerOfHosts(answer.hosts) ?? site) : site,
-        route: { key: keyOf(answer.hosts, domain, policy), hosts: answer.hosts, policy },
+        route: { key: keyOf(answer.hosts, domain, policy ?? reported?.failure), hosts: answer.hosts, policy, reported },
       }
     }
     return { kind: 'failed', failure: failureOf(answer) }
   }
 }
 
-/** A domain with a policy of its own shares no connections: they may have been opened under another one. */
-function keyOf(hosts: readonly string[], domain: string, policy: StsPolicy | undefined): string {
+/**
+ * A domain with a policy of its own shares no connections: they may have been opened under another one. One whose policy
+ * cannot be used shares none because their results are its own.
+ */
+function keyOf(hosts: readonly string[], domain: string, own: StsPolicy | string | undefined): string {
   const list = hosts.toSorted().join(' ')
-  return policy ? `${list} for ${domain}` : list
+  return own ? `${list} for ${domain}` : list
 }
 
 function failureOf(

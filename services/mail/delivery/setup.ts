@@ -15,11 +15,14 @@ import { wakeOf } from '../store/wake.ts'
 import { createPersonalFields } from '../streams/find-personal-fields.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
 import { createFindSuppressed } from '../suppressions/find-suppressed.ts'
+import { createFindTracking } from '../tracking/track-content.ts'
+import { createTrackedDomains } from '../tracking/tracked-domains.ts'
 import { queueAttempts } from '../webhooks/message-events.ts'
 import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
 import { createCapture } from './capture.ts'
 import { createDeliveryEngine } from './engine.ts'
 import { createReport } from './failure-report.ts'
+import { TlsResultRecorder } from './record-tls-results.ts'
 import { createReturnPaths, type FindReturnPath } from './return-paths.ts'
 import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes.ts'
 import { sharedStsPolicies } from './shared-sts-policies.ts'
@@ -58,6 +61,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS, clock })
   const { isSuspended } = createAccounts(mongo.db, clock)
   const webhooks = mailWebhooksOf({ mongo, clock })
+  const tlsResults = sendsTlsReports(config) ? new TlsResultRecorder({ db: mongo.db, clock }) : undefined
   const engine = createDeliveryEngine({
     mongo,
     log,
@@ -70,9 +74,15 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     logDays: config.RETENTION_LOG_DAYS,
     times: setup.times ?? LEASE_TIMES,
     graceMs: setup.graceMs ?? GRACE_MS,
-    ...transportOf(foundation, setup),
+    ...transportOf(foundation, setup, tlsResults),
+    tlsResults,
     findReturnPath: returnPathsOf(foundation),
     findPersonalFields: createPersonalFields({ secrets, baseUrl: config.APP_BASE_URL }),
+    findTracking: createFindTracking({
+      findDomain: createTrackedDomains({ db: mongo.db, clock, config }),
+      secrets,
+      appUrl: config.APP_BASE_URL,
+    }),
     findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: domainOf(from) }),
     isSuspended,
     findSuppressed: createFindSuppressed(mongo.db, clock),
@@ -98,6 +108,11 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   return engine
 }
 
+/** TLS results are counted and reported only where mail goes to the servers of its recipients. */
+export function sendsTlsReports({ DELIVERY_MODE, TLS_REPORTS }: Config): boolean {
+  return TLS_REPORTS && DELIVERY_MODE === 'direct'
+}
+
 /** Captured mail shows the envelope as it was submitted. */
 function returnPathsOf({ config, mongo, clock, secrets }: Foundation): FindReturnPath {
   const { BOUNCE_DOMAIN: bounceDomain, DELIVERY_MODE } = config
@@ -109,6 +124,7 @@ function returnPathsOf({ config, mongo, clock, secrets }: Foundation): FindRetur
 function transportOf(
   foundation: Foundation,
   { deadlines, ca }: DeliverySetup,
+  tlsResults: TlsResultRecorder | undefined,
 ): { transport: Transport; findRoute: FindRoute } {
   const { config, mongo, clock, metrics } = foundation
   if (config.DELIVERY_MODE === 'capture') return { transport: createCapture(mongo, clock), findRoute: captureRoute }
@@ -133,6 +149,7 @@ function transportOf(
     deadlines,
     now,
     onConnections: count => metrics.outboundConnections.set(count),
+    countTls: tlsResults && (result => tlsResults.count(result)),
   })
   return { transport, findRoute: relay ? fixedRoute('relay', relay.host) : directRoutes({ mx, tlsPolicy }) }
 }

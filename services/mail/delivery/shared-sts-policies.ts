@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises'
 import type { Config } from '../../platform/process/config.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { refreshStsPolicies } from './refresh-sts-policies.ts'
-import { type FetchPolicy, fetchStsPolicy, withStoredPolicies } from './smtp/sts-policy.ts'
+import { type FetchPolicy, fetchStsPolicy, type ResolveRecords, withStoredPolicies } from './smtp/sts-policy.ts'
 import { createStsPolicies } from './store/sts-policies.ts'
 
 type Needs = Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'>
@@ -25,10 +25,11 @@ export async function refreshSharedStsPolicies({ config, mongo, clock }: Needs, 
 }
 
 function downloadOf(config: Config, now: () => number): FetchPolicy {
-  return fetchStsPolicy(stsResolver(config), { allowPrivate: config.DELIVERY_ALLOW_PRIVATE, now })
+  return fetchStsPolicy(policyResolver(config), { allowPrivate: config.DELIVERY_ALLOW_PRIVATE, now })
 }
 
-function stsResolver({ DNS_SERVERS }: Config): (name: string, type: string) => Promise<unknown> {
+/** Looks up what domains publish about TLS. */
+export function policyResolver({ DNS_SERVERS }: Pick<Config, 'DNS_SERVERS'>): ResolveRecords {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 })
   if (DNS_SERVERS.length > 0) resolver.setServers([...DNS_SERVERS])
   return (name, type) => resolver.resolve(name, type)

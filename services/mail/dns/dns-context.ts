@@ -8,6 +8,7 @@ import { type Config, ConfigError } from '../../platform/process/config.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { createSecrets, SecretError, type Secrets } from '../../platform/security/secrets.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
+import { aliasTargetOf } from '../message/tracking-host.ts'
 import { createProvider } from './providers/create-provider.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './providers/provider.ts'
 import { ALLOWANCES } from './providers/rules/call-budget.ts'
@@ -127,6 +128,7 @@ export function sendingHost(config: Config): SendingHost {
     addresses: SENDING_IP,
     spfMechanisms: DEFAULT_SPF_MECHANISMS,
     ...(BOUNCE_DOMAIN && { bounceDomain: BOUNCE_DOMAIN }),
+    trackingTarget: aliasTargetOf(APP_BASE_URL),
     reports: {
       mac: value => createSecrets(SESSION_SECRET).macs('report-address', value),
       // Senders report over HTTPS only (RFC 8460 section 3).

@@ -1,5 +1,5 @@
 /** The DNS message format (RFC 1035 4), as much of it as queries, UPDATE (RFC 2136) and TSIG (RFC 8945) need. */
-import { txtChunks } from './records/record.ts'
+import { parseMx, txtChunks } from './records/record.ts'
 
 /** Record types by name. */
 export const TYPE = {
@@ -242,6 +242,10 @@ function targetOf(bytes: Buffer, at: number, limit: number): number {
 export function encodeData(type: string, value: string): Buffer {
   if (type === 'TXT') return Buffer.concat(txtChunks(value).flatMap(chunk => [Buffer.of(chunk.length), chunk]))
   if (type === 'CNAME') return encodeName(value)
+  if (type === 'MX') {
+    const { preference, host } = parseMx(value)
+    return Buffer.concat([uint16(preference), encodeName(host)])
+  }
   if (type === 'A') return Buffer.from(value.split('.').map(Number))
   if (type === 'AAAA') return encodeIpv6(value)
   throw new WireError(`records of type ${type} are not written`)

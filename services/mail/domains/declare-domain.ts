@@ -26,6 +26,8 @@ export interface WantedDomain {
   name: string
   suspended: boolean
   dns: WantedDns
+  /** Undefined: nothing is tracked. */
+  tracking?: DomainDoc['tracking']
   /** The account that writes; `keep` leaves the present one, `none` takes it off. */
   dnsAccount: { id: string } | 'keep' | 'none'
 }
@@ -176,7 +178,7 @@ function lapsed({ status, verified_by }: DomainDoc): 'verified_by'[] {
 
 interface Difference {
   change: Partial<DomainDoc>
-  remove: ('dns_account_id' | 'suspended_by' | 'verified_by' | 'formerly_managed_by')[]
+  remove: ('tracking' | 'dns_account_id' | 'suspended_by' | 'verified_by' | 'formerly_managed_by')[]
 }
 
 function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain): Difference {
@@ -188,6 +190,8 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   const settings = Object.entries({ ...domain.dns, ...wanted.dns }).filter(([, value]) => value !== undefined)
   const dns = Object.fromEntries(settings) as unknown as DnsSettingsDoc
   if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
+  if (!wanted.tracking && domain.tracking) remove.push('tracking')
+  if (wanted.tracking && !isDeepStrictEqual(domain.tracking, wanted.tracking)) change.tracking = wanted.tracking
   if (wanted.dnsAccount === 'none') {
     if (domain.dns_account_id !== undefined) remove.push('dns_account_id')
   } else if (wanted.dnsAccount !== 'keep' && domain.dns_account_id !== wanted.dnsAccount.id)

@@ -129,6 +129,8 @@ export interface DomainSettings {
   dns_account_id?: string | null | undefined
   /** How the records are kept; fields that are left out stay as they are. */
   dns?: { [K in keyof DnsSettingsDoc]?: DnsSettingsDoc[K] | undefined } | undefined
+  /** What of its mail is tracked; likewise. */
+  tracking?: { opens?: boolean | undefined; clicks?: boolean | undefined } | undefined
 }
 
 /**
@@ -139,15 +141,15 @@ export async function changeDomain(
   deps: DomainDeps,
   userId: string,
   idOrName: string,
-  { dns_account_id: account, dns: settings }: DomainSettings,
+  { dns_account_id: account, dns: settings, tracking }: DomainSettings,
 ): Promise<DomainDoc> {
   const domain = await getDomain(deps, userId, idOrName)
   refuseManaged(domain, deps)
-  if (account === undefined && settings === undefined) return domain
+  if (account === undefined && settings === undefined && tracking === undefined) return domain
   if (typeof account === 'string') await assertUsable(deps, domain, account)
   const bound = account === undefined ? domain.dns_account_id !== undefined : account !== null
   if (settings?.manage && !bound) throw needsDnsAccount()
-  const given = Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined))
+  const given = withoutUndefined(settings ?? {})
   const now = deps.clock.now()
   const changed = await updateSettings(
     deps.db,
@@ -155,10 +157,16 @@ export async function changeDomain(
     { ...given, ...(bound ? {} : { manage: false }) },
     { updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
     account === null ? ['dns_account_id'] : [],
+    withoutUndefined(tracking ?? {}),
   )
   if (!changed) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
   await checkSoon(deps.db, domain._id, now)
   return changed
+}
+
+function withoutUndefined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const kept = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
 
 function needsDnsAccount(): ProblemError {

@@ -48,6 +48,7 @@ import { SUPPRESSIONS } from '../suppressions/store/suppressions.ts'
 import { mountTemplates } from '../templates/http/templates.ts'
 import { templatePreviews } from '../templates/store/previews.ts'
 import { templates, templateVersions } from '../templates/store/templates.ts'
+import { mountTrackingLinks } from '../tracking/http/tracking-links.ts'
 import { mountMailWebhooks } from '../webhooks/http/webhooks.ts'
 import { webhookCollections } from '../webhooks/store/webhook-collections.ts'
 import { mailDocument } from './openapi.ts'
@@ -127,6 +128,7 @@ export function mountMailApi(
   mountDomainReports(router, deps, takeUpload)
   mountReportIntake(app, foundation, takeUpload)
   mountUnsubscribePage(app, foundation)
+  mountTrackingLinks(app, foundation)
   mountDnsAccounts(router, deps, dns, checks)
   mountCredentials(router, deps)
   mountTokens(router, deps)

@@ -6,6 +6,7 @@ import { openApi, operationsOf } from '../../platform/http/openapi.ts'
 import { documentOperations } from '../../platform/http/reference/document-operations.ts'
 import { intakeOperations } from '../reports/http/report-intake-contract.ts'
 import { unsubscribeOperations } from '../streams/http/unsubscribe-contract.ts'
+import { trackingOperations } from '../tracking/http/tracking-contract.ts'
 import * as mailContract from './contract.ts'
 import { type Access, roleFor, scopesFor } from './shared/access.ts'
 
@@ -27,6 +28,7 @@ export function mailDocument(server: string) {
       ...documentOperations<AnyAccess>(PUBLIC),
       ...intakeOperations,
       ...unsubscribeOperations,
+      ...trackingOperations,
     ],
     securitySchemes: {
       session: {
@@ -61,6 +63,8 @@ const PATH_EXAMPLES = {
   'accounts/{id}': `usr_${ID}`,
   'member-invitations/{id}': `minv_${ID}`,
   'u/{token}': `${ID}.sealed`,
+  'c/{token}': `${ID}.sealed`,
+  'o/{image}': `${ID}.sealed.gif`,
   'invitations/{id}': `inv_${ID}`,
   'domains/{id}': `dom_${ID}`,
   'dkim/{selector}': 'pw2026a',

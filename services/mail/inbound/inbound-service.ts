@@ -6,6 +6,7 @@ import { wakeOf } from '../store/wake.ts'
 import type { Listener } from '../submission/smtp/listener.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
 import { addSuppressions } from '../suppressions/add-suppressions.ts'
+import { startNoting } from './note-refusals.ts'
 import { addressContext, type ProcessDeps, processInbound } from './process-inbound.ts'
 import { startProcessing } from './process-loop.ts'
 import type { Suppress } from './record-report.ts'
@@ -28,10 +29,12 @@ export async function startInbound(
 ): Promise<Listener> {
   const { config, log, metrics, mongo, clock, secrets } = foundation
   const { db } = mongo
+  const refusals = startNoting(foundation)
   const deps: ProcessDeps = {
     ...{ mongo, clock, secrets, bounceDomain, logDays: config.RETENTION_LOG_DAYS },
     reportToSender: lateReportOf(foundation, slots),
     suppress: suppressOf(foundation),
+    noteRefusal: refusals.note,
   }
   const processing = startProcessing({ db, clock, log, metrics, process: doc => processInbound(deps, doc) })
   const isFull = async ({ kind, key }: InboundAddress) => {
@@ -52,10 +55,12 @@ export async function startInbound(
       async stop() {
         await listener.stop()
         await processing.stop()
+        await refusals.stop()
       },
     }
   } catch (error) {
     await processing.stop()
+    await refusals.stop()
     throw error
   }
 }

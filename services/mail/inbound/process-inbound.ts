@@ -111,11 +111,16 @@ async function processDomainReport(
   return (await receiveReportMail({ ...deps, mailDomain: deps.bounceDomain }, { recipient: address, raw })).kind
 }
 
-/** Providers send complaints to a fixed address: the envelope sender of the original, which they repeat, names the recipient. */
+/**
+ * Providers send complaints to a fixed address. The envelope sender of the original, which they repeat, names the recipient;
+ * so does the address for complaints in its header (RFC 9477), which is left when they repeat the header only.
+ */
 async function processRoleMail(deps: ProcessDeps, { id, at, raw }: Incoming): Promise<Outcome> {
   const report = readReport(raw)
   if (report.kind !== 'feedback') return report.kind === 'delivery_status' ? 'unidentified' : report.kind
-  const known = [report.originalMailFrom, report.original?.headers.get('return-path')]
+  const { originalMailFrom, original } = report
+  const [complaintsTo] = original?.headers.get('cfbl-address')?.split(';') ?? []
+  const known = [originalMailFrom, original?.headers.get('return-path'), complaintsTo?.trim()]
   const context = addressContext(deps, at)
   for (const address of known) {
     const found = address && readInboundAddress(address.replace(/^\s*<|>\s*$/g, ''), context)

@@ -4,10 +4,13 @@ import type { Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { type StoredSentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { LateReport } from '../delivery/failure-report.ts'
+import type { RefusalRecorder } from '../domains/record-refusals.ts'
 import { recountPeriodsOf } from '../log/store/stats.ts'
+import { domainOf } from '../message/address.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { appendEvents, reportEventId } from '../store/events.ts'
 import { findReported, isOpen, noteReport, type ReportedRecipient } from '../store/recipient-reports.ts'
+import { siteOf } from '../store/rules/assign-slot.ts'
 import { explained } from '../store/rules/explanation.ts'
 import { mailWebhooksOf, queueMailEvents } from '../webhooks/queue-mail-events.ts'
 import { attemptEvent, emailData } from '../webhooks/rules/mail-event.ts'
@@ -32,6 +35,8 @@ export interface RecordDeps {
   /** Reports to the envelope sender that was submitted. */
   reportToSender: LateReport
   suppress: Suppress
+  /** Notes that a receiver could not authenticate mail of a domain; called once for each report that is applied. */
+  noteRefusal: RefusalRecorder['refused']
 }
 
 /** The recipient, by a token that we signed, and the incoming message. */
@@ -59,6 +64,7 @@ export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Eff
   await appendEvents(deps.mongo, [event])
   if (effect.kind === 'reported') {
     await confirm(deps, found, event, effect.action)
+    noteFailure(deps, found, event)
     return 'reported'
   }
   await queueEvent(deps, ref, found, event, effect)
@@ -67,6 +73,7 @@ export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Eff
   const report = { status: effect.kind, at, report: ref.inboundId, ...codes }
   if (!(await noteReport(deps.mongo, ref.messageId, ref.recipient, report))) return 'duplicate'
   await recountPeriodsOf(deps.mongo.db, found.message.user_id, ref.messageId)
+  noteFailure(deps, found, event)
   if (effect.kind === 'bounced') await deps.reportToSender(found, 'failed', event)
   if (effect.kind === 'complained' || effect.hard)
     await deps.suppress({
@@ -92,12 +99,15 @@ async function queueEvent(
   if (!facts) return
   const email = emailData(facts, state.email)
   const about = { userId: message.user_id, domainId: facts.domain_id, at: event.at, key: `${event._id}:${event.type}` }
-  if (effect.kind === 'complained')
+  if (effect.kind === 'complained') {
+    const { type: feedback_type, userAgent: user_agent, arrivedAt } = effect
+    const complaint = { feedback_type, ...(user_agent && { user_agent }) }
+    const arrived = arrivedAt && { arrived_at: arrivedAt.toISOString() }
     await queueMailEvents(webhooks, [
-      { ...about, type: 'email.complained', data: { ...email, feedback_type: effect.type } },
+      { ...about, type: 'email.complained', data: { ...email, ...complaint, ...arrived } },
     ])
-  else {
-    const { data } = attemptEvent({ ...event, type: 'bounced' })
+  } else {
+    const { data } = attemptEvent({ ...event, type: 'bounced' }, effect.failure)
     await queueMailEvents(webhooks, [{ ...about, type: 'email.bounced', data: { ...email, ...data } }])
   }
 }
@@ -110,6 +120,14 @@ async function confirm(
   action: Extract<Effect, { kind: 'reported' }>['action'],
 ): Promise<void> {
   if (action === 'delivered' || action === 'relayed') await deps.reportToSender(found, action, event)
+}
+
+/** As for a refusal of an own attempt. The site is that of the recipient: what the report names proves nothing. */
+function noteFailure({ noteRefusal }: RecordDeps, { message, state }: ReportedRecipient, event: EventDoc): void {
+  if (event.kind !== 'authentication' || message.domain_id === '') return
+  const { code, enhanced, text, at: last_at } = event
+  const site = siteOf(domainOf(state.email))
+  noteRefusal(message.domain_id, { site, text, last_at, ...(code && { code }), ...(enhanced && { enhanced }) })
 }
 
 function eventOf(
@@ -129,6 +147,7 @@ function eventOf(
     at: now,
     ms: 0,
     ...explained(textOf(effect)),
+    ...('failure' in effect && effect.failure !== undefined ? { kind: effect.failure } : {}),
     ...('code' in effect && effect.code !== undefined ? { code: effect.code } : {}),
     ...('enhanced' in effect && effect.enhanced !== undefined ? { enhanced: effect.enhanced } : {}),
     ...('mx' in effect && effect.mx !== undefined ? { mx: effect.mx } : {}),

@@ -16,6 +16,10 @@ export interface MimePart {
   /** The value of the first field with this lower-case name. */
   field(name: string): string | undefined
   body: string
+  /** Where the body begins in the message. */
+  start: number
+  /** Types of the multiparts around it, outermost first. */
+  within: readonly string[]
 }
 
 /** Bounds against messages that are made to be expensive. */
@@ -56,21 +60,23 @@ export function splitHead(part: string): { head: string; body: string } {
 export function partsOf(message: string): MimePart[] {
   const found: MimePart[] = []
   let parts = 0
-  const walk = (part: string, depth: number) => {
+  const walk = (part: string, at: number, within: readonly string[]) => {
     if (++parts > MAX_PARTS) return
     const { head, body } = splitHead(part)
+    const start = at + part.length - body.length
     const field = fieldsOf(head.slice(0, MAX_HEAD))
     const [type, params] = parameters(field('content-type') ?? 'text/plain')
     const boundary = params.get('boundary')
-    if (type.startsWith('multipart/') && boundary && boundary.length <= MAX_BOUNDARY && depth < MAX_DEPTH)
-      for (const child of split(body, boundary)) walk(child, depth + 1)
-    else found.push({ type, parameters: params, field, body })
+    if (type.startsWith('multipart/') && boundary && boundary.length <= MAX_BOUNDARY && within.length < MAX_DEPTH)
+      for (const child of split(body, boundary)) walk(child.text, start + child.at, [...within, type])
+    else found.push({ type, parameters: params, field, body, start, within })
   }
-  walk(message, 0)
+  walk(message, 0, [])
   return found
 }
 
-function isAttached({ field }: MimePart): boolean {
+/** True for a part that readers offer as a file. */
+export function isAttached({ field }: Pick<MimePart, 'field'>): boolean {
   return /^attachment\b/i.test(field('content-disposition') ?? '')
 }
 
@@ -85,18 +91,20 @@ function fieldsOf(head: string): (name: string) => string | undefined {
   return name => fields.get(name)
 }
 
-/** The parts between the boundary lines; preamble and epilogue are left out (RFC 2046 section 5.1.1). */
-function split(body: string, boundary: string): string[] {
+/** The parts between the boundary lines; preamble and epilogue are left out (RFC 2046 section 5.1.1). `at`: where a part begins. */
+function split(body: string, boundary: string): { text: string; at: number }[] {
   const line = new RegExp(`\\r\\n--${RegExp.escape(boundary)}(?<last>--)?[ \\t]*(?=\\r\\n|$)`, 'g')
   const text = `\r\n${body}`
-  const parts: string[] = []
+  const parts: { text: string; at: number }[] = []
   let start: number | undefined
+  // The line end in front of the body is not part of it.
+  const partOf = (from: number, to?: number) => ({ text: text.slice(from, to), at: from - 2 })
   for (const match of text.matchAll(line)) {
-    if (start !== undefined) parts.push(text.slice(start, match.index))
+    if (start !== undefined) parts.push(partOf(start, match.index))
     if (match.groups?.last || parts.length === MAX_PARTS) return parts
     start = match.index + match[0].length + 2
   }
-  if (start !== undefined) parts.push(text.slice(start))
+  if (start !== undefined) parts.push(partOf(start))
   return parts
 }
 

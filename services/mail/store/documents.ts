@@ -51,6 +51,8 @@ export interface MessageDoc {
   mail_from: string
   /** Account that a delivery report is for: capture mode shows it the report. */
   report_for?: string
+  /** A TLS report of ours to a recipient domain: it goes out however bad the TLS of its receiver is. */
+  tls_report?: boolean
   /** First address of the From header. */
   from: string
   subject: string
@@ -66,6 +68,8 @@ export interface MessageDoc {
   list?: string
   /** Header fields that the sender wrote, so that deliveries do not add them. */
   own_fields?: OwnField[]
+  /** Tracking of the domain that the sender turned off for this message. */
+  track?: { opens?: boolean; clicks?: boolean }
   /** What to do with an attempt whose outcome is unknown. */
   ambiguous: 'retry' | 'fail'
   test?: boolean
@@ -120,14 +124,14 @@ export interface DeliveryDoc {
 
 /**
  * One attempt, or what a report said about a recipient later; append-only. `_id` is `<delivery>#<attempt>` or
- * `<delivery>#report-<type>`, so a repeated insert changes nothing.
+ * `<delivery>#report-<type>` or that of an open or a click, so a repeated insert changes nothing.
  */
 export interface EventDoc extends Explained {
   _id: string
   m: string
   user_id: string
   rcpt: string
-  /** 0: a report, or a wish of the recipient. */
+  /** 0: a report, or what the recipient did. */
   attempt: number
   type:
     | 'delivered'
@@ -140,6 +144,8 @@ export interface EventDoc extends Explained {
     | 'complained'
     | 'reported'
     | 'unsubscribed'
+    | 'opened'
+    | 'clicked'
   /** Why the attempt failed (FailureKind of delivery); absent in events of release 0.1.0. */
   kind?: string
   at: Date
@@ -151,6 +157,12 @@ export interface EventDoc extends Explained {
   enhanced?: string
   /** The outcome is unknown: the final dot went out and no reply came. */
   ambiguous?: boolean
+  /** Target of a link that was followed. */
+  url?: string
+  /** Program that opened the message or followed the link, as it names itself. */
+  user_agent?: string
+  /** Probably a program and no person. */
+  machine?: boolean
   /** Redacted SMTP conversation, at most 4 KiB. */
   conversation?: string
   exp: Date

@@ -31,7 +31,9 @@ export type OutgoingMessage = Pick<
   | 'lane'
   | 'list'
   | 'own_fields'
+  | 'track'
   | 'from'
+  | 'tls_report'
   | 'ambiguous'
   | 'dsn'
   | 'smtputf8'
@@ -53,7 +55,9 @@ const FIELDS = {
     lane: 1,
     list: 1,
     own_fields: 1,
+    track: 1,
     from: 1,
+    tls_report: 1,
   },
   ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },
 }

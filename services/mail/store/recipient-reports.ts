@@ -13,10 +13,13 @@ export interface ReportedRecipient {
 /** Fields of the message. */
 export type ReportedMessage = Pick<
   MessageDoc,
-  '_id' | 'user_id' | 'mail_from' | 'rcpts' | 'parts' | 'lane' | 'list' | 'dsn' | 'created_at' | 'exp'
+  '_id' | 'user_id' | 'domain_id' | 'mail_from' | 'rcpts' | 'parts' | 'lane' | 'list' | 'dsn' | 'created_at' | 'exp'
 >
 
-const FIELDS = { user_id: 1, mail_from: 1, rcpts: 1, parts: 1, lane: 1, list: 1, dsn: 1, created_at: 1, exp: 1 }
+const FIELDS = {
+  ...{ user_id: 1, domain_id: 1, mail_from: 1, rcpts: 1, parts: 1, lane: 1, list: 1, dsn: 1 },
+  ...{ created_at: 1, exp: 1 },
+}
 
 /** The recipient with this number of a message; undefined when the message is gone. */
 export async function findReported(

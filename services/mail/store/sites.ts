@@ -1,5 +1,5 @@
 /** What workers share of destination sites in trouble, so that a pause that one was asked for holds for all. */
-import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
+import { collectionOf, type Db, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../../platform/durations.ts'
 import type { SiteDoc } from './documents.ts'
 
@@ -56,5 +56,13 @@ export function troubledSites(mongo: Mongo, now: Date): Promise<SiteDoc[]> {
     })
     .sort({ since: 1 })
     .limit(SHOWN)
+    .toArray()
+}
+
+/** States of these sites; one that was not in trouble lately is missing. */
+export function findSites(db: Db, ids: readonly string[]): Promise<SiteDoc[]> {
+  if (ids.length === 0) return Promise.resolve([])
+  return collectionOf(db, SITES)
+    .find({ _id: { $in: [...ids] } })
     .toArray()
 }

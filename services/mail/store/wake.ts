@@ -153,6 +153,8 @@ async function tail(
   const cursor = hints.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 1_000 })
   const close = () => void cursor.close().catch(() => undefined)
   signal.addEventListener('abort', close, { once: true })
+  // It may have aborted while the start was written; the event does not come again.
+  if (signal.aborted) close()
   try {
     let past = true
     for await (const hint of cursor) {

@@ -28,6 +28,7 @@ export async function resend(
     ...(message.body8bit && { body8bit: true }),
     ...(message.lane !== 'system' && { lane: message.lane }),
     ...(message.list !== undefined && { list: message.list }),
+    ...(message.track && { track: message.track }),
     ...(message.tags && { tags: message.tags }),
     ...(message.metadata && { metadata: message.metadata }),
     ...(message.template && { template: message.template }),

@@ -63,6 +63,7 @@ function submissionOf(
     ...(addresses.some(needsSmtpUtf8) && { smtputf8: true }),
     ...(request.stream && { lane: request.stream }),
     ...('unsubscribe' in request && request.unsubscribe?.list && { list: request.unsubscribe.list }),
+    ...(request.track && { track: request.track }),
     ...(request.tags && { tags: request.tags }),
     ...(request.metadata && { metadata: request.metadata }),
     // A time that has passed means now: the message must not appear scheduled forever.

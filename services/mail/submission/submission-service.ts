@@ -11,14 +11,14 @@ import { type Acceptance, createAccept } from './accept.ts'
 import { createOpenRest } from './stage-large-message.ts'
 import { createStaging } from './store/staged-body.ts'
 import { createEnqueue } from './store/store-accepted.ts'
-import type { OpenRest, Refused, Submitter } from './submission.ts'
-import { validateEnvelopeSender } from './validate-sender.ts'
+import type { OpenRest, Refused, Submission, Submitter } from './submission.ts'
+import { findTrackError, validateEnvelopeSender } from './validate-sender.ts'
 
 /** Accepts messages, stores what is too large to be held while it comes in, and validates senders alone for early answers. */
 export interface SubmissionService extends Acceptance {
   openRest: OpenRest
-  /** Why this login may not send as `address`, or undefined when it may. */
-  validateSender(submitter: Submitter, address: string): Promise<Refused | undefined>
+  /** Why this login may not send as `address`, or not track that, or undefined when it may. */
+  validateSender(submitter: Submitter, address: string, track?: Submission['track']): Promise<Refused | undefined>
 }
 
 /** `slots` is the number of slots of this database. */
@@ -51,9 +51,9 @@ export function createSubmissionService(foundation: Omit<Foundation, 'secrets'>,
   return {
     ...acceptance,
     openRest: createOpenRest({ clock, stageBody }),
-    async validateSender(submitter, address) {
+    async validateSender(submitter, address, track) {
       const result = await validateEnvelopeSender(findSenderDomain, submitter, address)
-      return result.kind === 'refused' ? result : undefined
+      return result.kind === 'refused' ? result : findTrackError(result, track)
     },
   }
 }

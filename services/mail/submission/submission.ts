@@ -75,6 +75,8 @@ export interface Submission {
   lane?: MessageDoc['lane']
   /** List within the bulk stream, likewise. */
   list?: MessageDoc['list']
+  /** What of it is tracked, of what its domain tracks; `true` is refused where the domain does not. */
+  track?: { opens?: boolean | undefined; clicks?: boolean | undefined }
   ambiguous?: MessageDoc['ambiguous']
   tags?: MessageDoc['tags']
   metadata?: MessageDoc['metadata']

@@ -7,7 +7,7 @@ import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { unsubscribeFields } from '../streams/rules/unsubscribe-fields.ts'
 import { compose } from './compose.ts'
-import { createEnqueue } from './store/store-accepted.ts'
+import { createEnqueue, type Enqueue } from './store/store-accepted.ts'
 import { createSystemSenders, SYSTEM_USER } from './system-sender.ts'
 
 /** A mail to one recipient. */
@@ -31,18 +31,8 @@ const KEY_LIFE_MS = 40 * DAY_MS
 
 /** Opens the way for the platform's own mail. */
 export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>): Promise<SendSystemMail> {
-  const { config, log, metrics, mongo, clock } = foundation
-  const wake = wakeOf(mongo)
-  const enqueue = createEnqueue({
-    mongo,
-    log,
-    metrics,
-    slots: await fixSlotCount(mongo, config.SLOTS),
-    relay: config.DELIVERY_MODE === 'relay',
-    bodyDays: config.RETENTION_BODY_DAYS,
-    logDays: config.RETENTION_LOG_DAYS,
-    wake: (slots, flows) => wake.ring(slots, flows),
-  })
+  const { config, log, clock } = foundation
+  const enqueue = await createSystemEnqueue(foundation)
   const own = { from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`, domainId: '' }
   const findSender = createSystemSenders(foundation)
   const senderOf = async (wanted: string | undefined) => {
@@ -84,6 +74,26 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     // key_taken: it is in the queue already, or has gone out.
     if (outcome.kind === 'unavailable') throw new Error(`the queue cannot take the mail: ${outcome.reason}`)
   }
+}
+
+/** Stores messages that the platform composes itself. Called once per process. */
+export async function createSystemEnqueue({
+  config,
+  log,
+  metrics,
+  mongo,
+}: Pick<Foundation, 'config' | 'log' | 'metrics' | 'mongo'>): Promise<Enqueue> {
+  const wake = wakeOf(mongo)
+  return createEnqueue({
+    mongo,
+    log,
+    metrics,
+    slots: await fixSlotCount(mongo, config.SLOTS),
+    relay: config.DELIVERY_MODE === 'relay',
+    bodyDays: config.RETENTION_BODY_DAYS,
+    logDays: config.RETENTION_LOG_DAYS,
+    wake: (slots, flows) => wake.ring(slots, flows),
+  })
 }
 
 /** Vacation responders leave such mail alone (RFC 3834 section 5). */

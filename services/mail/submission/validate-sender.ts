@@ -3,14 +3,15 @@
 import type { ProblemCode } from '../../platform/problems.ts'
 import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { domainOf, normaliseEmail } from '../message/address.ts'
+import type { Tracking } from '../tracking/rules/track-choice.ts'
 import { isAllowedSender } from './rules/validate-message.ts'
-import type { Refused, Submitter } from './submission.ts'
+import type { Refused, Submission, Submitter } from './submission.ts'
 
 /** Finds a domain of an account by its A-label name; at most 5 s old. */
 export type FindSenderDomain = (
   userId: string,
   name: string,
-) => Promise<{ id: string; maySend: boolean; isAuthenticated: boolean } | undefined>
+) => Promise<{ id: string; maySend: boolean; isAuthenticated: boolean; tracking?: Tracking | undefined } | undefined>
 
 /** A sender that passed. */
 export interface AllowedSender {
@@ -18,6 +19,8 @@ export interface AllowedSender {
   /** As it goes out, the domain as an A-label. */
   email: string
   domainId: string
+  /** What its domain tracks; absent: nothing. */
+  tracking?: Tracking
 }
 
 /** Validates one address of an envelope or a From field. */
@@ -35,7 +38,7 @@ export async function validateSender(
   const domain = await find(submitter.userId, name)
   if (!domain) return refuse('sender_not_allowed', sentence('detail.sender_domain', { domain: name }))
   if (!domain.maySend) return refuse('domain_not_verified', sentence('detail.sender_unverified', { domain: name }))
-  return { kind: 'allowed', email, domainId: domain.id }
+  return { kind: 'allowed', email, domainId: domain.id, ...(domain.tracking && { tracking: domain.tracking }) }
 }
 
 /**
@@ -46,7 +49,7 @@ export async function validateEnvelopeSender(
   find: FindSenderDomain,
   submitter: Submitter,
   address: string,
-): Promise<{ kind: 'allowed'; email: string } | Refused> {
+): Promise<Pick<AllowedSender, 'kind' | 'email' | 'tracking'> | Refused> {
   if (address === '' && submitter.allowNullSender) return { kind: 'allowed', email: '' }
   const result = await validateSender(find, submitter, address)
   const { fallbackSender } = submitter
@@ -59,6 +62,17 @@ export async function validateEnvelopeSender(
 /** True for a sender that the account does not own; false for one of an own domain that may not send yet. */
 export function needsFallback(result: { kind: 'allowed' } | Refused): boolean {
   return result.kind === 'refused' && result.code === 'sender_not_allowed'
+}
+
+/** The refusal of a message that is to be tracked in a way that its domain is not. */
+export function findTrackError(
+  { email, tracking }: Pick<AllowedSender, 'email' | 'tracking'>,
+  track: Submission['track'],
+): Refused | undefined {
+  const params = { domain: domainOf(email) }
+  if (track?.opens && !tracking?.opens) return refuse('tracking_off', sentence('tracking.off_opens', params))
+  if (track?.clicks && !tracking?.clicks) return refuse('tracking_off', sentence('tracking.off_clicks', params))
+  return undefined
 }
 
 /** A refusal, with the title of the problem unless a more exact sentence is given. */

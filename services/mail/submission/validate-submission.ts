@@ -24,6 +24,7 @@ import type { Refused, Submission, SubmittedRest, Submitter } from './submission
 import {
   type AllowedSender,
   type FindSenderDomain,
+  findTrackError,
   needsFallback,
   refuse,
   validateEnvelopeSender,
@@ -138,7 +139,7 @@ interface AllowedSenders {
  */
 async function validateSenders(
   options: ValidationOptions,
-  { submitter, mailFrom, smtputf8 }: Submission,
+  { submitter, mailFrom, smtputf8, track }: Submission,
   read: ReadMessage,
 ): Promise<AllowedSenders | Refused> {
   if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
@@ -150,6 +151,8 @@ async function validateSenders(
   if (needsSmtpUtf8(envelope.email) && !smtputf8)
     return refuse('sender_not_allowed', sentence('detail.sender_smtputf8'))
   if (names.kind === 'refused') return names
+  const untracked = findTrackError(names, track)
+  if (untracked) return untracked
   return { mailFrom: envelope.email, domainId: names.domainId, read: names.read }
 }
 
@@ -199,6 +202,7 @@ function toMessage(
 ): NewMessage {
   const at = clock.now()
   const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata, template } = submission
+  const track = turnedOff(submission.track ?? read.track)
   const id = rest?.id ?? newId('em', at.getTime())
   const smtputf8 = submission.smtputf8 === true
   const { MAIL_HOSTNAME: hostname, RECEIVED_SHOWS_CLIENT: showClient } = config
@@ -217,6 +221,7 @@ function toMessage(
     ...(rest && { rest: { size: rest.size, parts: rest.parts } }),
     recipients: envelope.recipients,
     ...stream,
+    ...(track && { track }),
     ambiguous: submission.ambiguous ?? 'retry',
     ...(submitter.test && { test: true }),
     ...(tags && { tags }),
@@ -229,4 +234,10 @@ function toMessage(
     ...(body8bit && { body8bit }),
     created_at: at,
   }
+}
+
+/** What is stored of a choice: what the domain decides is left to the time of sending. */
+function turnedOff(track: Submission['track']): NewMessage['track'] {
+  const off = { ...(track?.opens === false && { opens: false }), ...(track?.clicks === false && { clicks: false }) }
+  return Object.keys(off).length > 0 ? off : undefined
 }

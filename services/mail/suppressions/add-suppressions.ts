@@ -18,8 +18,8 @@ export interface ObservedSuppression {
 }
 
 /**
- * Stores entries durably and resolves with how many were new. An address that is listed keeps its entry: the first reason
- * counts, and a repetition after a crash changes nothing.
+ * Stores entries durably and resolves with how many were new. An address that is listed keeps its entry, unless that has
+ * an end: the first reason counts, and a repetition after a crash changes nothing.
  */
 export async function addSuppressions(
   deps: SuppressionDeps,
@@ -33,7 +33,7 @@ export async function addSuppressions(
   }))
   const users = [...new Set(entries.map(({ user_id }) => user_id))]
   return changeWithEvents(deps, users, async session => {
-    const { added } = await storeSuppressions(deps.db, entries, 'keep', now, session)
+    const { added } = await storeSuppressions(deps.db, entries, 'outlast', now, session)
     return { result: added.length, events: addedEvents(entries, added) }
   })
 }

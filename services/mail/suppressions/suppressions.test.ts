@@ -62,6 +62,25 @@ describe('what the service adds', () => {
     expect([entry?.reason, entry?.expires_at, others]).toEqual(['hard_bounce', undefined, []])
   })
 
+  test.each<['complaint' | 'unsubscribe', string]>([
+    ['complaint', ''],
+    ['unsubscribe', 'bulk/news'],
+  ])('outlasts an entry with an end: %s', async (reason, stream) => {
+    const paused = { stream, expires_at: new Date('2026-11-30T12:00:00Z'), detail: 'on holiday' }
+    const { _id } = await putSuppression(deps(), 'usr_1', input('ann@x.example', paused))
+    await putSuppression(deps(), 'usr_1', input('ann@x.example', { ...paused, stream: 'bulk/other' }))
+    const given = observed('ann@x.example', { reason, stream, detail: 'they asked' })
+    expect(await addSuppressions(deps(), [given])).toBe(0)
+    expect(await addSuppressions(deps(), [{ ...given, reason: 'hard_bounce' }])).toBe(0)
+    clock.advance(8 * 86_400_000)
+    const [found] = await find([{ userId: 'usr_1', stream: 'bulk/news', emails: ['ann@x.example'] }])
+    expect(found?.get('ann@x.example')).toMatchObject({ reason })
+    const [entry] = (await stored()).filter(one => one.stream === stream)
+    expect(entry).toMatchObject({ _id, detail: 'they asked', origin: 'delivery' })
+    expect(entry).not.toHaveProperty('expires_at')
+    expect((await stored()).find(one => one.stream === 'bulk/other')).toHaveProperty('expires_at')
+  })
+
   test('of ten processes at once is stored once', async () => {
     const many = Array.from({ length: 50 }, (_, n) => observed(`u${n}@x.example`))
     const added = await Promise.all(Array.from({ length: 10 }, () => addSuppressions(deps(), many)))

@@ -7,6 +7,7 @@ import { sentence } from '../../platform/sentences/sentence.ts'
 import { removeWebhook } from '../../platform/webhooks/event-queue.ts'
 import { makeSecret, rotateSecret } from '../../platform/webhooks/webhook-secret.ts'
 import { mailWebhooksOf } from './queue-mail-events.ts'
+import type { WebhookFormat } from './rules/resend-format.ts'
 import {
   countMailWebhooks,
   findMailWebhook,
@@ -25,6 +26,7 @@ export type WebhookDeps = Pick<Foundation, 'mongo' | 'clock' | 'secrets'> & {
 
 /** What a person chooses. */
 export type WebhookSettings = Pick<MailWebhookDoc, 'name' | 'url' | 'events' | 'domain_ids' | 'enabled'> & {
+  format?: WebhookFormat | undefined
   notice_email?: string | null | undefined
 }
 
@@ -44,7 +46,7 @@ export const mailWebhookPlace = (id: string) => `mail_webhooks/${id}`
 export async function createMailWebhook(
   deps: WebhookDeps,
   userId: string,
-  { notice_email, ...settings }: WebhookSettings,
+  { notice_email, format, ...settings }: WebhookSettings,
 ): Promise<WebhookAndSecret> {
   const { mongo, clock, secrets } = deps
   await validate(deps, userId, settings)
@@ -56,6 +58,7 @@ export async function createMailWebhook(
   const webhook: MailWebhookDoc = {
     ...{ _id, user_id: userId, ...settings },
     ...(notice_email && { notice_email }),
+    ...(format && { format }),
     sealed: secrets.seal('app-secret', mailWebhookPlace(_id), secret),
     ...{ created_at: now, updated_at: now },
   }

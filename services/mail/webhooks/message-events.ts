@@ -8,7 +8,7 @@ import {
   queueMailEvents,
   webhooksOf,
 } from './queue-mail-events.ts'
-import { attemptEvent, emailData, suppressionReason } from './rules/mail-event.ts'
+import { type AttemptFacts, attemptEvent, emailData, suppressionReason } from './rules/mail-event.ts'
 import { findEmailFacts } from './store/email-facts.ts'
 import type { MailWebhookEventDoc } from './store/webhook-collections.ts'
 
@@ -89,8 +89,24 @@ function ofAttempt(
   const email = emailData(message, event.rcpt)
   if (event.type === 'suppressed')
     return [{ ...shared, type: 'email.suppressed', data: { ...email, reason: suppressionReason(event.explanation) } }]
-  // What is heard of a message after its delivery is queued with what it says (inbound, streams).
-  if (event.type === 'complained' || event.type === 'reported' || event.type === 'unsubscribed') return []
-  const { type, data } = attemptEvent({ ...event, type: event.type }, kind)
+  const attempt = attemptOf(event)
+  if (!attempt) return []
+  const { type, data } = attemptEvent(attempt, kind)
   return [{ ...shared, type, data: { ...email, ...data } }]
+}
+
+/** Undefined for what happened to a message after its delivery: that is queued with its own data (inbound, streams, tracking). */
+function attemptOf(event: EventDoc): AttemptFacts | undefined {
+  const { type } = event
+  switch (type) {
+    case 'suppressed':
+    case 'complained':
+    case 'reported':
+    case 'unsubscribed':
+    case 'opened':
+    case 'clicked':
+      return undefined
+    default:
+      return { ...event, type }
+  }
 }

@@ -8,6 +8,7 @@ import type { Db, Session } from '../../platform/database/mongo.ts'
 import { createTtlCache, type TtlCache } from '../../platform/ttl-cache.ts'
 import { eventsFor, insertEvents } from '../../platform/webhooks/event-queue.ts'
 import type { MailEvent } from './rules/mail-event.ts'
+import { hasType } from './rules/resend-format.ts'
 import { isAccountEvent, recordAccountEvents } from './store/account-events.ts'
 import {
   findEnabledWebhooks,
@@ -66,7 +67,9 @@ export async function mailEventDocuments(
     events.map(({ userId }) => userId),
   )
   return events.flatMap(event => {
-    const wanting = (webhooks.get(event.userId) ?? []).filter(webhook => isAbout(webhook, event.domainId))
+    const wanting = (webhooks.get(event.userId) ?? []).filter(
+      webhook => isAbout(webhook, event.domainId) && hasType(webhook.format, event.type),
+    )
     const data = { ...event.data }
     return eventsFor(wanting, { type: event.type, data, key: event.key, at: event.at }).map(document => ({
       ...document,

@@ -1,6 +1,7 @@
 /** Delivers events to the webhooks of accounts, and tells owners of webhooks that the platform disabled. */
 import { findUser } from '../../accounts/store/users.ts'
 import type { Db } from '../../platform/database/mongo.ts'
+import { timeOfId } from '../../platform/ids.ts'
 import { createGuardedPost, type GuardedPost } from '../../platform/network/guarded-fetch.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import type { Running } from '../../platform/running.ts'
@@ -8,6 +9,7 @@ import { type Sending, startSending } from '../../platform/webhooks/deliver-even
 import { mailWebhookPlace } from './manage-webhooks.ts'
 import { mailWebhooksOf } from './queue-mail-events.ts'
 import { disabledNotice } from './rules/disabled-notice.ts'
+import { resendBody } from './rules/resend-format.ts'
 import {
   findUnannounced,
   type MailWebhookDoc,
@@ -17,6 +19,22 @@ import {
 } from './store/webhook-collections.ts'
 
 type Deps = Pick<Foundation, 'mongo' | 'clock' | 'log' | 'secrets' | 'config'>
+
+/** Receivers written for Resend read the first, newer ones both. */
+const RESEND_HEADERS = ['svix', 'webhook']
+
+/** The body of a request to a webhook that has a format of its own. */
+export function bodyInFormat(
+  { format }: Pick<MailWebhookDoc, 'format'>,
+  event: Pick<MailWebhookEventDoc, 'type' | 'at' | 'data'>,
+): string | undefined {
+  return format === 'resend' ? JSON.stringify(resendBody(event, createdAt)) : undefined
+}
+
+function createdAt(id: unknown): Date | undefined {
+  const time = typeof id === 'string' ? timeOfId(id) : Number.NaN
+  return Number.isNaN(time) ? undefined : new Date(time)
+}
 
 /** How events of accounts are sent. */
 export function mailWebhookSending(
@@ -28,6 +46,8 @@ export function mailWebhookSending(
     ...{ store: mailWebhookStore(mongo.db), clock, log, post, random: Math.random },
     open: ({ _id }, sealed) => secrets.open('app-secret', mailWebhookPlace(_id), sealed),
     dataOf: ({ data }) => data,
+    bodyOf: bodyInFormat,
+    headersOf: ({ format }) => (format === 'resend' ? RESEND_HEADERS : undefined),
     onDisabled: ({ user_id }) => mailWebhooksOf(deps).known.delete(user_id),
   }
 }

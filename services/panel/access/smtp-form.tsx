@@ -9,6 +9,7 @@ import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { splitList } from '../ui/forms/split-text.ts'
 import { type Fields, useFields } from '../ui/forms/use-fields.ts'
 import type { Credential } from './access-types.ts'
+import { useLoginSecrets } from './login-secrets.ts'
 import { NetworksField } from './networks-field.tsx'
 
 interface Limits {
@@ -30,6 +31,7 @@ const NO_LIMITS: Limits = {
 export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createCredentialOperation', ['listCredentialsOperation'])
+  const secretsOf = useLoginSecrets()
   const start = { username: '', password: '', ...NO_LIMITS }
   const fields = useFields(start, create.error)
   const submit = () => {
@@ -39,10 +41,7 @@ export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets
       {
         onSuccess: login => {
           close()
-          show([
-            [t('access.login'), login.username],
-            [t('account.password'), login.password],
-          ])
+          show(secretsOf(login))
         },
       },
     )

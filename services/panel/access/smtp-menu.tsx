@@ -8,13 +8,14 @@ import { call } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
 import { useNotifyCallbacks } from '../ui/feedback/save-result.ts'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
-import { Dialog } from '../ui/forms/form.tsx'
+import { Dialog } from '../ui/forms/dialog.tsx'
 import { NeedsRole } from '../ui/forms/needs-role.tsx'
 import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { useCopy } from '../ui/values/use-copy.ts'
 import type { Credential } from './access-types.ts'
 import { SmtpLimits } from './smtp-form.tsx'
+import { SmtpPasswordForm } from './smtp-password-form.tsx'
 
 type OpenDialog = 'limits' | 'password' | 'delete'
 
@@ -40,15 +41,12 @@ export function SmtpMenu({ login, show }: { login: Credential; show: ShowSecrets
           </Menu.Item>
         </RowMenu>
       )}
-      <Dialog opened={asking === 'limits'} close={done} title={t('access.limitsOf', { name: login.username })}>
-        {() => <SmtpLimits login={login} close={done} />}
-      </Dialog>
-      <ConfirmDialogs login={login} asking={asking} done={done} show={show} />
+      <LoginDialogs login={login} asking={asking} done={done} show={show} />
     </Group>
   )
 }
 
-function ConfirmDialogs(props: {
+function LoginDialogs(props: {
   login: Credential
   asking: OpenDialog | undefined
   done: () => void
@@ -57,25 +55,19 @@ function ConfirmDialogs(props: {
   const { t } = useTranslation()
   const { login, asking, done, show } = props
   const remove = useWrite('deleteCredentialOperation', ['listCredentialsOperation'])
-  const renew = useWrite('putCredentialPasswordOperation', ['listCredentialsOperation'])
   const params = { id: login.id }
   return (
     <>
-      <ConfirmDialog
+      <Dialog opened={asking === 'limits'} close={done} title={t('access.limitsOf', { name: login.username })}>
+        {() => <SmtpLimits login={login} close={done} />}
+      </Dialog>
+      <Dialog
         opened={asking === 'password'}
         close={done}
         title={t('access.newPasswordTitle', { name: login.username })}
-        action={t('access.newPassword')}
-        run={async () => {
-          const answer = await renew.mutateAsync({ params, body: {} })
-          show([
-            [t('access.login'), answer.username],
-            [t('account.password'), answer.password],
-          ])
-        }}
       >
-        {t('access.newPasswordText')}
-      </ConfirmDialog>
+        {() => <SmtpPasswordForm login={login} close={done} show={show} />}
+      </Dialog>
       <ConfirmDialog
         opened={asking === 'delete'}
         close={done}

@@ -116,6 +116,7 @@ export const operations = {
   listEmails: 'GET /api/v1/emails',
   getEmail: 'GET /api/v1/emails/{id}',
   listEmailAttempts: 'GET /api/v1/emails/{id}/attempts',
+  explainEmail: 'GET /api/v1/emails/{id}/explain',
   cancelEmail: 'POST /api/v1/emails/{id}/cancel',
   retryEmail: 'POST /api/v1/emails/{id}/retry',
   resendEmail: 'POST /api/v1/emails/{id}/resend',

@@ -6,6 +6,7 @@ import { useWrite } from '../api/hooks.ts'
 import { useSession } from '../session/session.ts'
 import { useAdoptSession } from '../session/working-account.ts'
 import { notifyError } from '../ui/feedback/notifications.ts'
+import { leavePage } from './leave-guard.tsx'
 
 export function AccountSwitcher() {
   const { t } = useTranslation()
@@ -37,7 +38,7 @@ export function AccountSwitcher() {
             key={one.id}
             disabled={one.suspended}
             leftSection={one.id === account.id ? <IconCheck size={16} /> : <span className="pw-menu-gap" />}
-            onClick={() => choose(one.id)}
+            onClick={() => leavePage(() => choose(one.id))}
           >
             {t(one.suspended ? 'members.accountSuspended' : 'members.accountWithRole', {
               name: one.name,

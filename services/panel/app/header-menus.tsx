@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useAccount, useSaveLanguage, useSignOut } from '../session/session.ts'
 import { ColorSchemeButton, LanguageMenu } from '../ui/layout/appearance-controls.tsx'
 import { AccountSwitcher } from './account-switcher.tsx'
+import { leavePage } from './leave-guard.tsx'
 
 export function HeaderMenus() {
   const saveLanguage = useSaveLanguage()
@@ -36,7 +37,7 @@ function AccountMenu() {
           {t('nav.settings')}
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => leavePage(() => void signOut())}>
           {t('nav.signOut')}
         </Menu.Item>
       </Menu.Dropdown>

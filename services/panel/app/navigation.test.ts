@@ -36,7 +36,11 @@ const places = (of: Session) =>
 const has = (of: Session, part: string) => places(of).some(to => to.startsWith(part))
 
 test.each([
-  ['a user', session('user', null), { '/domains': true, '/subscriptions': false, '/admin': false, '/inbox': false }],
+  [
+    'a user',
+    session('user', null),
+    { '/domains': true, '/apps': false, '/subscriptions': false, '/admin': false, '/inbox': false },
+  ],
   ['an admin of an account', session('user', null, 'direct', 'admin'), { '/audit': true, '/members': true }],
   ['a developer of an account', session('user', null, 'direct', 'developer'), { '/audit': false, '/members': true }],
   [
@@ -49,18 +53,14 @@ test.each([
   [
     'a viewer of an app',
     session('user', 'viewer'),
-    { '/subscriptions/plans': true, '/subscriptions/admins': false, '/admin': false },
+    { '/apps/$key/plans': true, '/subscriptions/admins': false, '/admin': false },
   ],
-  [
-    'an operator of apps',
-    session('user', 'operator'),
-    { '/subscriptions/switches': true, '/subscriptions/admins': false },
-  ],
+  ['an operator of apps', session('user', 'operator'), { '/apps/$key/switches': true, '/subscriptions/admins': false }],
   ['an admin', session('admin', 'super'), { '/admin/queues': true, '/subscriptions/admins': true }],
   [
     'an admin without a role in subscriptions',
     session('admin', null),
-    { '/admin/queues': true, '/subscriptions': false },
+    { '/admin/queues': true, '/apps': false, '/subscriptions': false },
   ],
 ] as [string, Session, Record<string, boolean>][])('%s', (_, of, expected) => {
   for (const [part, shown] of Object.entries(expected)) expect([part, has(of, part)]).toEqual([part, shown])

@@ -38,6 +38,7 @@ import { type AccountRole, includesRole } from '../state/roles.ts'
 type Label = keyof (typeof common)['nav']
 
 export interface NavigationEntry {
+  /** Route; `$key` is the key of the app that the menu works on. */
   to: string
   label: Label
   icon: Icon
@@ -83,13 +84,13 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     heading: 'subscriptions',
     entries: [
-      { to: '/subscriptions', label: 'statistics', icon: IconChartDots, subscriptions: 'any' },
-      { to: '/subscriptions/apps', label: 'apps', icon: IconAppWindow, subscriptions: 'any' },
-      { to: '/subscriptions/users', label: 'subscribers', icon: IconUsers, subscriptions: 'any' },
-      { to: '/subscriptions/plans', label: 'plans', icon: IconReceipt2, subscriptions: 'any' },
-      { to: '/subscriptions/list', label: 'subscriptionList', icon: IconCreditCard, subscriptions: 'any' },
-      { to: '/subscriptions/switches', label: 'switches', icon: IconToggleRight, subscriptions: 'any' },
-      { to: '/subscriptions/changes', label: 'changes', icon: IconHistory, subscriptions: 'any' },
+      { to: '/apps/$key', label: 'statistics', icon: IconChartDots, subscriptions: 'any' },
+      { to: '/apps/$key/users', label: 'subscribers', icon: IconUsers, subscriptions: 'any' },
+      { to: '/apps/$key/plans', label: 'plans', icon: IconReceipt2, subscriptions: 'any' },
+      { to: '/apps/$key/subscriptions', label: 'subscriptionList', icon: IconCreditCard, subscriptions: 'any' },
+      { to: '/apps/$key/switches', label: 'switches', icon: IconToggleRight, subscriptions: 'any' },
+      { to: '/apps/$key/changes', label: 'changes', icon: IconHistory, subscriptions: 'any' },
+      { to: '/apps', label: 'apps', icon: IconAppWindow, subscriptions: 'any' },
       { to: '/subscriptions/admins', label: 'admins', icon: IconShieldLock, subscriptions: 'super' },
     ],
   },

@@ -4,12 +4,14 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
 import i18next from 'i18next'
 import { resourceSearch } from '../admin/resource-search.ts'
 import { call } from '../api/client.ts'
+import { queryString } from '../api/fetch.ts'
 import { ApiProblem } from '../api/problem.ts'
 import { reportsSearch } from '../mail/domains/reports/reports-search.ts'
 import { messageSearch } from '../mail/messages/message-search.ts'
@@ -20,6 +22,7 @@ import { sessionQuery, signInSearch } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { adoptSession } from '../session/working-account.ts'
 import { isFormOpen, setSessionExpired } from '../state/session-expiry.ts'
+import { presentAddress } from '../subscriptions/shared/app-pages.ts'
 import { changesSearch, subscriptionsSearch } from '../subscriptions/shared/subscriptions-search.ts'
 import { notifyError, notifyFailure } from '../ui/feedback/notifications.ts'
 import { daysRangeSearch } from '../ui/layout/days-range.tsx'
@@ -93,6 +96,17 @@ const shell = createRoute({
 
 const shellRoute = () => shell
 const cursor = (raw: Record<string, unknown>) => stringParams(raw, ['after'])
+
+const chosenApp = lazyRouteComponent(() => import('../subscriptions/shared/app-redirects.tsx'), 'ChosenAppPage')
+
+/** Redirects `/subscriptions/<name>?app=<key>`; an address without an app leads to the one that was chosen last. */
+function openAppOfSearch(name: string, search: Record<string, unknown>): void {
+  const [key] = Object.values(stringParams(search, ['app']))
+  if (name === 'apps') throw redirect({ href: `/apps${queryString({ ...search, app: undefined })}`, replace: true })
+  const href = presentAddress(name, key ?? '', search)
+  if (href === undefined) throw notFound()
+  if (key !== undefined) throw redirect({ href, replace: true })
+}
 
 const pages = [
   createRoute({
@@ -253,31 +267,36 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions',
-    validateSearch: (raw: Record<string, unknown>) => ({ ...subscriptionsSearch(raw), ...daysRangeSearch(raw) }),
-    component: lazyRouteComponent(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
-  }),
-  createRoute({
-    getParentRoute: shellRoute,
-    path: '/subscriptions/apps',
+    path: '/apps',
     validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/apps/apps-page.tsx'), 'AppsPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/users',
+    path: '/apps/$key',
+    validateSearch: daysRangeSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/apps/$key/settings',
+    component: lazyRouteComponent(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/apps/$key/users',
     validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/subscribers/end-users-page.tsx'), 'EndUsersPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/plans',
+    path: '/apps/$key/plans',
     validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/plans/plans-page.tsx'), 'PlansPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/list',
+    path: '/apps/$key/subscriptions',
     validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(
       () => import('../subscriptions/subscribers/subscriptions-page.tsx'),
@@ -286,13 +305,13 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/switches',
+    path: '/apps/$key/switches',
     validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/switches/switches-page.tsx'), 'SwitchesPage'),
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/changes',
+    path: '/apps/$key/changes',
     validateSearch: changesSearch,
     component: lazyRouteComponent(
       () => import('../subscriptions/history/change-history-page.tsx'),
@@ -301,14 +320,27 @@ const pages = [
   }),
   createRoute({
     getParentRoute: shellRoute,
-    path: '/subscriptions/apps/$id',
-    component: lazyRouteComponent(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
-  }),
-  createRoute({
-    getParentRoute: shellRoute,
     path: '/subscriptions/admins',
     validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/apps/admins-page.tsx'), 'AdminsPage'),
+  }),
+  // Addresses of earlier releases, which named the app in the search, or none.
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/subscriptions',
+    beforeLoad: ({ search }) => openAppOfSearch('', search),
+    component: chosenApp,
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/subscriptions/$',
+    beforeLoad: ({ params, search }) => openAppOfSearch(params._splat ?? '', search),
+    component: chosenApp,
+  }),
+  createRoute({
+    getParentRoute: shellRoute,
+    path: '/subscriptions/apps/$id',
+    component: lazyRouteComponent(() => import('../subscriptions/shared/app-redirects.tsx'), 'AppByIdPage'),
   }),
 ] as const
 

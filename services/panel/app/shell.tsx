@@ -10,9 +10,11 @@ import { setShownAccount } from '../api/fetch.ts'
 import { SessionContext, sessionQuery, useSession, useTrial } from '../session/session.ts'
 import { RoleContext } from '../state/roles.ts'
 import { useSessionExpired } from '../state/session-expiry.ts'
+import { pathForApp } from '../subscriptions/shared/app-pages.ts'
 import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
 import { HeaderMenus } from './header-menus.tsx'
+import { LeaveGuard } from './leave-guard.tsx'
 import { isVisible, NAVIGATION, type NavigationGroup } from './navigation.ts'
 
 const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
@@ -66,6 +68,7 @@ function Frame() {
           </div>
         )}
         <Outlet />
+        <LeaveGuard />
         {over ? (
           <Suspense>
             <SignInAgain />
@@ -106,7 +109,9 @@ function Header({ menuOpened, menu }: { menuOpened: boolean; menu: { toggle: () 
 }
 
 /** Paths that are prefixes of other entries and therefore must match exactly to be active. */
-const EXACT_MATCH: ReadonlySet<string> = new Set(['/', '/subscriptions'])
+const EXACT_MATCH: ReadonlySet<string> = new Set(['/', '/apps', '/apps/$key'])
+
+const AppMenu = lazy(() => import('./app-menu.tsx').then(module => ({ default: module.AppMenu })))
 
 function NavigationMenu({ close }: { close: () => void }) {
   const session = useSession()
@@ -127,21 +132,29 @@ function NavigationMenu({ close }: { close: () => void }) {
 function NavigationMenuGroup({ group, close }: { group: NavigationGroup; close: () => void }) {
   const { t } = useTranslation()
   if (group.entries.length === 0) return null
+  const links = (path: (route: string) => string) =>
+    group.entries.map(({ to, label, icon: Icon }) => (
+      <Link
+        key={to}
+        to={path(to)}
+        className="pw-nav-link"
+        activeOptions={{ exact: EXACT_MATCH.has(to), includeSearch: false }}
+        onClick={close}
+      >
+        <Icon size={18} stroke={1.7} aria-hidden />
+        {t(`nav.${label}`)}
+      </Link>
+    ))
   return (
     <div>
       <div className="pw-nav-heading">{group.heading ? t(`nav.${group.heading}`) : null}</div>
-      {group.entries.map(({ to, label, icon: Icon }) => (
-        <Link
-          key={to}
-          to={to}
-          className="pw-nav-link"
-          activeOptions={{ exact: EXACT_MATCH.has(to), includeSearch: false }}
-          onClick={close}
-        >
-          <Icon size={18} stroke={1.7} aria-hidden />
-          {t(`nav.${label}`)}
-        </Link>
-      ))}
+      {group.heading === 'subscriptions' ? (
+        <Suspense fallback={links(route => pathForApp(route, undefined))}>
+          <AppMenu links={links} close={close} />
+        </Suspense>
+      ) : (
+        links(route => route)
+      )}
     </div>
   )
 }

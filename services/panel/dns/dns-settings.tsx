@@ -13,6 +13,7 @@ type Domain = Output<'getDomainOperation'>
 
 const POLICIES = ['none', 'quarantine', 'reject'] as const
 const RETURN_PATHS = ['own', 'shared', 'off'] as const
+const RETURN_PATH_RECORDS = ['cname', 'mx'] as const
 
 /** The form is reset when the stored settings change elsewhere. */
 export function DnsSettings({ domain }: { domain: Domain }) {
@@ -27,7 +28,7 @@ export function DnsSettings({ domain }: { domain: Domain }) {
 function SettingsForm({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const save = useWrite('patchDomainOperation', ['getDomainOperation'])
-  const { dmarc, spf, address, dkim_rotation_days, return_path } = domain.dns
+  const { dmarc, spf, address, dkim_rotation_days, return_path, return_path_records } = domain.dns
   const start = {
     policy: dmarc.policy,
     rua: dmarc.rua.join('\n'),
@@ -35,10 +36,11 @@ function SettingsForm({ domain }: { domain: Domain }) {
     address,
     dkim_rotation_days,
     return_path,
+    return_path_records,
   }
   const fields = useFields(start, save.error)
   // An installation without BOUNCE_DOMAIN has no return paths.
-  const hasReturnPath = return_path !== 'own' || domain.records.some(({ purpose }) => purpose === 'return_path')
+  const hasReturnPath = return_path !== 'own' || domain.records.some(({ purpose }) => purpose.startsWith('return_path'))
   const submit = () => {
     const { policy, rua, spf: senders, ...others } = fields.values
     const dns = { ...others, dmarc: { policy, rua: splitList(rua) }, spf: splitList(senders) }
@@ -91,6 +93,18 @@ function SettingsForm({ domain }: { domain: Domain }) {
             allowDeselect={false}
             {...fields.value('return_path')}
             onChange={value => fields.change({ return_path: RETURN_PATHS.find(known => known === value) ?? 'own' })}
+          />
+        ) : null}
+        {hasReturnPath && fields.values.return_path === 'own' ? (
+          <Select
+            label={t('dns.returnPathRecords')}
+            description={t(`dns.returnPathRecordsHint.${fields.values.return_path_records}`)}
+            data={RETURN_PATH_RECORDS.map(value => ({ value, label: t(`dns.returnPathForms.${value}`) }))}
+            allowDeselect={false}
+            {...fields.value('return_path_records')}
+            onChange={value =>
+              fields.change({ return_path_records: RETURN_PATH_RECORDS.find(known => known === value) ?? 'cname' })
+            }
           />
         ) : null}
       </SimpleGrid>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { call, type Output } from '../api/client.ts'
 import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
+import { discardUnsavedWork } from '../ui/forms/unsaved-work.tsx'
 import { sessionQuery, useAccount, useSession } from './session.ts'
 import { SignInWays } from './sign-in-ways.tsx'
 
@@ -33,7 +34,10 @@ export function SignInAgain() {
           username={account.username}
           done={async session => {
             // Another user must not see the form of the previous one, so the page is reloaded.
-            if (session.user.id !== account.id) return window.location.assign('/')
+            if (session.user.id !== account.id) {
+              discardUnsavedWork()
+              return window.location.assign('/')
+            }
             queries.setQueryData(sessionQuery.queryKey, await inShownAccount(session, shown.id))
             setSessionExpired(false)
             void queries.invalidateQueries()

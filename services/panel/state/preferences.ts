@@ -1,4 +1,4 @@
-/** Preferences stored in the browser's local storage: language and time zone. Never contains secrets. */
+/** Preferences stored in the browser's local storage: language, time zone, app. Never contains secrets. */
 import { useSyncExternalStore } from 'react'
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
@@ -9,6 +9,8 @@ export interface Preferences {
   language: Language
   /** IANA name; undefined means the browser's time zone. */
   timeZone?: string
+  /** Key of the app that was opened last. */
+  app?: string
 }
 
 const KEY = 'postwright.preferences'
@@ -25,7 +27,7 @@ export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
     // The stored form calls the time zone `zone`.
-    localStorage.setItem(KEY, JSON.stringify({ language: current.language, zone: current.timeZone }))
+    localStorage.setItem(KEY, JSON.stringify({ language: current.language, zone: current.timeZone, app: current.app }))
   } catch {
     // Storage may be disabled in private windows; the preference is then lost when the page is closed.
   }
@@ -49,7 +51,9 @@ function subscribe(listener: () => void): () => void {
 function load(): Preferences {
   const stored = parse(readStored())
   const timeZone = typeof stored.zone === 'string' && isTimeZone(stored.zone) ? { timeZone: stored.zone } : {}
-  return { language: isLanguage(stored.language) ? stored.language : languageFor(navigator.languages), ...timeZone }
+  const app = typeof stored.app === 'string' ? { app: stored.app } : {}
+  const language = isLanguage(stored.language) ? stored.language : languageFor(navigator.languages)
+  return { language, ...timeZone, ...app }
 }
 
 function readStored(): string | null {

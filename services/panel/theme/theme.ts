@@ -59,6 +59,8 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'sm' } },
     Modal: { defaultProps: { centered: true, radius: 'lg', padding: 'lg' } },
+    // The service refuses a number outside of its bounds with a sentence; the field must not change it silently.
+    NumberInput: { defaultProps: { clampBehavior: 'none' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
     Paper: { defaultProps: { radius: 'lg' } },
   },

@@ -30,6 +30,8 @@ export interface BodyLimits {
   members?: number
   /** Strings of more octets become `LargeText`; default 1 MiB. */
   text?: number
+  /** Lists of more octets, written as numbers, become a Buffer in a body above 128 KiB; by default none does. */
+  octets?: number
   /** Called with each chunk from the network, compressed or not; an error that it throws ends reading. */
   count?(bytes: number): void
 }
@@ -130,9 +132,10 @@ class LargeBody {
   #size = 0
   #turn = 0
 
-  constructor(context: Context, { text = KEPT_BYTES, members = MAX_MEMBERS }: BodyLimits) {
+  constructor(context: Context, { text = KEPT_BYTES, members = MAX_MEMBERS, octets }: BodyLimits) {
     this.#context = context
-    this.#reader = new JsonReader({ values: MAX_VALUES, members, depth: MAX_DEPTH, text })
+    const limits = { values: MAX_VALUES, members, depth: MAX_DEPTH, text }
+    this.#reader = new JsonReader(octets === undefined ? limits : { ...limits, octets })
     this.#digest = context.get('idempotency-key') === '' ? undefined : startDigest(context.querystring)
   }
 

@@ -5,6 +5,7 @@
  */
 import { type Sentence, sentence } from '../sentences/sentence.ts'
 import { BLOCK_BYTES, decodeUtf8, JsonError, type LargeText, TextBuffer } from './json-text.ts'
+import { OctetList } from './octet-list.ts'
 
 /** What a document may have. */
 export interface JsonLimits {
@@ -16,6 +17,11 @@ export interface JsonLimits {
   depth: number
   /** Strings of more octets become {@link LargeText}. */
   text: number
+  /**
+   * Lists of more than this number of integers from 0 to 255, and of nothing else, become a Buffer: bytes that clients
+   * write as numbers count as one value. Without it they are lists.
+   */
+  octets?: number
 }
 
 /** Longest name of a member, and longest number, in octets. */
@@ -57,6 +63,8 @@ interface Level {
   name: string
   /** Members of an object so far. */
   members: number
+  /** Entries of a list so far, while all of them are octets and nothing else was in it. */
+  octets?: OctetList
 }
 
 /** Tokens that may follow. */
@@ -103,7 +111,7 @@ export class JsonReader {
     while (at < bytes.length) {
       if (this.#token === 'string') at = this.#readString(bytes, at)
       else if (this.#token === 'word') at = this.#readWord(bytes, at)
-      else at = this.#readStructure(bytes, at)
+      else at = this.#readOctets(bytes, at) ?? this.#readStructure(bytes, at)
     }
     this.#before += bytes.length
   }
@@ -113,6 +121,13 @@ export class JsonReader {
     if (this.#token === 'word') this.#endWord(0)
     if (this.#token || this.#expected !== 'nothing') throw this.#unexpected(0, sentence('json.the_end'))
     return this.#result
+  }
+
+  /** The way that is fast, for the entries of a list of octets; undefined where there are none to read. */
+  #readOctets(bytes: Buffer, at: number): number | undefined {
+    if (!this.#top?.octets || this.#expected !== 'value') return undefined
+    const next = this.#top.octets.read(bytes, at)
+    return next > at ? next : undefined
   }
 
   #readStructure(bytes: Buffer, at: number): number {
@@ -153,20 +168,51 @@ export class JsonReader {
       throw new JsonError(sentence('json.levels', { count: this.#limits.depth, at: this.#before + at }), 'size')
     this.#put(container)
     this.#top = { container, name: '', members: 0 }
+    if (this.#limits.octets !== undefined && Array.isArray(container)) this.#top.octets = new OctetList()
     this.#stack.push(this.#top)
     this.#expected = expected
   }
 
   #close(): void {
-    this.#stack.pop()
+    const { octets } = this.#stack.pop() ?? {}
     this.#top = this.#stack.at(-1)
+    if (octets && octets.length > 0) this.#replaceLast(octets)
     this.#expected = this.#top ? ', or end' : 'nothing'
   }
 
-  #put(value: unknown): void {
-    this.#values++
+  /** The list that ends here was put into its container when it began. */
+  #replaceLast(octets: OctetList): void {
+    const isLong = octets.length > (this.#limits.octets ?? 0)
+    if (!isLong) this.#countValues(octets.length)
+    const value = isLong ? octets.toBuffer() : [...octets.toBuffer()]
+    const { container, name } = this.#top ?? {}
+    if (!container) this.#result = value
+    else if (Array.isArray(container)) container[container.length - 1] = value
+    else if (name !== undefined) container[name] = value
+  }
+
+  #countValues(count: number): void {
+    this.#values += count
     if (this.#values > this.#limits.values)
       throw new JsonError(sentence('json.values', { count: this.#limits.values }), 'size')
+  }
+
+  /** True when the value was taken as one of a list of octets. A list with anything else becomes one of values. */
+  #putOctet(top: Level, value: unknown): boolean {
+    if (!top.octets) return false
+    if (top.octets.add(value)) return true
+    this.#countValues(top.octets.length)
+    if (Array.isArray(top.container)) for (const octet of top.octets.toBuffer()) top.container.push(octet)
+    delete top.octets
+    return false
+  }
+
+  #put(value: unknown): void {
+    if (this.#top?.octets && this.#putOctet(this.#top, value)) {
+      this.#expected = ', or end'
+      return
+    }
+    this.#countValues(1)
     const top = this.#top
     if (!top) this.#result = value
     else if (Array.isArray(top.container)) top.container.push(value)

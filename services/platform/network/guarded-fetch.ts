@@ -10,7 +10,7 @@ import { isLoopback, isPublicAddress } from './public-address.ts'
 export interface GuardedRequest {
   url: string
   headers: Record<string, string>
-  body: string
+  body: string | Uint8Array<ArrayBuffer>
   timeoutMs: number
   /** Bytes of the response that are read; a longer response is an error. Default 0: the response is not read. */
   maxAnswerBytes?: number
@@ -59,7 +59,8 @@ export function findTargetError(
   return protocol === 'https:' ? undefined : 'tls_required'
 }
 
-const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => Sentence>> = {
+/** The reasons as sentences. */
+export const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => Sentence>> = {
   url_login: () => sentence('webhook.url_login'),
   private_address: ({ hostname }) => sentence('webhook.private_address', { host: hostname }),
   tls_required: ({ protocol }) => sentence('webhook.tls_required', { protocol }),
@@ -84,17 +85,25 @@ function guardedLookup(resolve: Lookup, allowed: (address: string) => boolean): 
   }
 }
 
+/** Connects to allowed addresses only. */
+export function guardedAgent(allowPrivate: AllowPrivate, resolve: Lookup = lookup, ca?: string): Agent {
+  const allowed = (address: string) =>
+    allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
+  return new Agent({ connect: { lookup: guardedLookup(resolve, allowed), ...(ca !== undefined && { ca }) } })
+}
+
 /** Creates a guarded post. With `allowPrivate` all addresses and plain HTTP are allowed, or those of this machine. */
 export function createGuardedPost({
   allowPrivate,
   resolve = lookup,
+  ca,
 }: {
   allowPrivate: AllowPrivate
   resolve?: Lookup
+  /** Certificate authorities instead of the usual ones, in tests. */
+  ca?: string | undefined
 }): GuardedPost {
-  const allowed = (address: string) =>
-    allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
-  const agent = new Agent({ connect: { lookup: guardedLookup(resolve, allowed) } })
+  const agent = guardedAgent(allowPrivate, resolve, ca)
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0, keepAnswerBytes = 0 }) => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong) throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))

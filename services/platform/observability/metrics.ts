@@ -120,6 +120,11 @@ function deliveryMetrics({ counter, gauge, seconds }: Makers) {
       'Attempts that receivers refused because they could not authenticate the sender, by site (a provider, or other).',
       ['site'],
     ),
+    tlsReports: counter(
+      'tls_reports_total',
+      'TLS reports to recipient domains, by channel (mail, https) and outcome (sent, retried, failed).',
+      ['channel', 'outcome'],
+    ),
     queueDepth: gauge('queue_deliveries', 'Deliveries waiting, by state (due, later).', ['state']),
     queueOldest: gauge('queue_oldest_due_seconds', 'Age of the oldest delivery that is due.'),
     troubledSites: gauge(

@@ -83,6 +83,9 @@ export const settings = {
   ),
   APP_PORT: withDefault(listenPort, '3025').describe('Port of the panel and the send API.'),
   ADMIN_API_PORT: withDefault(listenPort, '3026').describe('Port of the Subscription Administration API.'),
+  COMPAT_PORT: withDefault(listenPort, '3027').describe(
+    'Port of the API in the format of Resend, for applications that use its SDKs (docs/compatibility.md).',
+  ),
   APP_BASE_URL: withDefault(url, 'http://127.0.0.1:3025').describe('Public address of the panel and the send API.'),
   ADMIN_BASE_URL: optional(url).describe(
     'Public address of the Subscription Administration API; shown in its documents. With it reminders have a link to end them.',
@@ -129,10 +132,19 @@ export const settings = {
   BOUNCE_DOMAIN: optional(text.toLowerCase().pipe(domainName)).describe(
     'Host name that takes reports about deliveries: bounces and complaints. It needs an MX and an address record that lead to the inbound process, and an SPF record. Unset: mail leaves with the envelope sender that was submitted, and no reports are taken.',
   ),
+  TRACKING_SCHEME: withDefault(z.enum(['https', 'http']), 'https').describe(
+    'Scheme of tracked links, at `links.<domain>` of the sender. https needs a certificate for each such host at the reverse proxy. Domains whose host does not answer so leave untracked.',
+  ),
   INBOUND_LISTEN: withDefault(listeners, '2526:starttls').describe(
     'What the inbound process binds for BOUNCE_DOMAIN: `[host:]port:mode`, comma separated.',
   ),
   SYSTEM_MAIL_FROM: optional(text).describe("Sender of the platform's own mail; default postmaster@MAIL_HOSTNAME."),
+  TLS_REPORTS: withDefault(flag, 'true').describe(
+    'With DELIVERY_MODE=direct: count the TLS results of sessions with receiving servers, and send the domains that ask for it a report of each day (RFC 8460). Reports by mail need a sender in a verified domain, which signs them.',
+  ),
+  TLS_REPORT_ORGANIZATION: optional(text.max(200)).describe(
+    'Organization named in TLS reports; default MAIL_HOSTNAME.',
+  ),
   DEFAULT_SPF_MECHANISMS: withDefault(
     text.transform(value => value.split(/[\s,]+/).filter(Boolean)),
     '',
@@ -280,7 +292,7 @@ export const settings = {
     'Requests per minute of one app secret, over all processes.',
   ),
   WEBHOOK_ALLOW_PRIVATE: withDefault(z.union([z.literal('loopback'), flag]), 'false').describe(
-    'Send webhooks, and query the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well; `loopback`: at addresses of this machine only, the default of `npm start`.',
+    'Send webhooks, query the api_url of a Huawei channel and fetch attachments by their address over plain HTTP and at private, loopback and documentation addresses as well; `loopback`: at addresses of this machine only, the default of `npm start`.',
   ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
     'Switch evaluations per minute of one client address with one publishable key, over all processes.',

@@ -12,7 +12,13 @@ import { prepareTrial } from './trial.ts'
 async function folder() {
   const dataDir = await mkdtemp(join(tmpdir(), 'pw-trial-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
-  const ports = { APP_PORT: '0', ADMIN_API_PORT: '0', METRICS_PORT: '0', SUBMISSION_LISTEN: '0:starttls' }
+  const ports = {
+    APP_PORT: '0',
+    ADMIN_API_PORT: '0',
+    COMPAT_PORT: '0',
+    METRICS_PORT: '0',
+    SUBMISSION_LISTEN: '0:starttls',
+  }
   const prepare = async (more: NodeJS.ProcessEnv = {}) => {
     const env = { DATA_DIR: dataDir, MONGODB_URI: 'mongodb://127.0.0.1:1/none', ...ports, ...more }
     const trial = await prepareTrial(env, () => {})

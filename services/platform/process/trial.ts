@@ -196,6 +196,7 @@ async function refuseTakenPorts(config: Config): Promise<void> {
   const wanted = [
     { setting: 'APP_PORT', host: config.APP_HOST, port: config.APP_PORT },
     { setting: 'ADMIN_API_PORT', host: config.APP_HOST, port: config.ADMIN_API_PORT },
+    { setting: 'COMPAT_PORT', host: config.APP_HOST, port: config.COMPAT_PORT },
     { setting: 'METRICS_PORT', host: config.APP_HOST, port: config.METRICS_PORT },
     ...config.SUBMISSION_LISTEN.map(({ host, port }) => ({
       setting: 'SUBMISSION_LISTEN',

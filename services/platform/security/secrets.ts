@@ -12,6 +12,7 @@ export type Purpose =
   | 'dns-credential'
   | 'app-secret'
   | 'unsubscribe'
+  | 'tracking'
   | 'return-path'
   | 'report-address'
   | 'account-link'

@@ -20,6 +20,10 @@ export interface Attempting<W extends WebhookEndpoint, E extends WebhookEvent> {
   open(webhook: W, sealed: string): string
   /** What receivers get as `data`. */
   dataOf(event: E): object
+  /** The body of the request, for a webhook in another format than that of Standard Webhooks. */
+  bodyOf?(webhook: W, event: E): string | undefined
+  /** Prefixes of the headers with the signature, for a webhook that needs others than `webhook`. */
+  headersOf?(webhook: W): readonly string[] | undefined
 }
 
 /** What an attempt came to. */
@@ -65,8 +69,9 @@ export async function attemptDelivery<W extends WebhookEndpoint, E extends Webho
   } catch (error) {
     return failed('not_sent', sentence('webhook.no_secret', { error: error instanceof Error ? error.message : '' }))
   }
-  const body = bodyOf(event, dataOf(event))
-  const headers = signedHeaders(secrets, event._id, Math.floor(at.getTime() / 1000), body)
+  const body = attempting.bodyOf?.(webhook, event) ?? bodyOf(event, dataOf(event))
+  const seconds = Math.floor(at.getTime() / 1000)
+  const headers = signedHeaders(secrets, event._id, seconds, body, attempting.headersOf?.(webhook))
   try {
     const request = { url: webhook.url, headers, body, timeoutMs: TIMEOUT_MS, keepAnswerBytes: KEPT_BODY_BYTES }
     const answer = await post(request)

@@ -316,10 +316,29 @@ describe('again', () => {
     clock.advance(1_000)
     await publish('w', 'waiting')
     const found = await replayRange(store, 'w', { since, until, failedOnly }, clock.now())
-    expect(found).toEqual({ replayed: expected.length, more: false })
+    expect(found).toEqual({ replayed: expected.length })
     expect((await replayRange(store, 'w', { since, until, failedOnly }, clock.now())).replayed).toBe(0)
     await send()
     expect(receiver.received.map(({ id }) => id).toSorted()).toEqual([...expected, 'waiting'])
+  })
+
+  test('the events of a time in several requests: each begins where the one before ended', async () => {
+    const { store, publish, clock, receiver, send } = await hooked()
+    const since = clock.now()
+    for (const key of ['a', 'b', 'c']) {
+      await publish('w', key)
+      clock.advance(1_000)
+    }
+    await send()
+    receiver.received = []
+    const range = { until: clock.now(), failedOnly: false }
+    const first = await replayRange(store, 'w', { ...range, since }, clock.now(), 2)
+    expect(first).toEqual({ replayed: 2, next: new Date(since.getTime() + 2_000) })
+    await send()
+    const rest = await replayRange(store, 'w', { ...range, since: first.next ?? since }, clock.now(), 2)
+    expect(rest).toEqual({ replayed: 1 })
+    await send()
+    expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c'])
   })
 
   test('what is older than 26 days stays as it is', async () => {
@@ -329,7 +348,7 @@ describe('again', () => {
     const since = clock.now()
     clock.advance(27 * 24 * HOUR)
     const range = { since, until: clock.now(), failedOnly: false }
-    expect(await replayRange(store, 'w', range, clock.now())).toEqual({ replayed: 0, more: false })
+    expect(await replayRange(store, 'w', range, clock.now())).toEqual({ replayed: 0 })
   })
 })
 

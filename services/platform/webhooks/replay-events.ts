@@ -63,29 +63,38 @@ export interface ReplayRange {
   failedOnly: boolean
 }
 
-/** Queues the events of a time that are over again, the oldest first; `more`: the rest is to be requested again. */
+/** What a replay of a time did. */
+export interface Replayed {
+  replayed: number
+  /** Time of the first event that was left out: the next request begins there. Absent: the replay is complete. */
+  next?: Date
+}
+
+/** Queues the events of a time that are over again, the oldest first; at most `most`. */
 export async function replayRange<W extends WebhookEndpoint, E extends WebhookEvent>(
   { events }: WebhookStore<W, E>,
   webhookId: string,
   { since, until, failedOnly }: ReplayRange,
   now: Date,
-): Promise<{ replayed: number; more: boolean }> {
+  most = REPLAY_AT_ONCE,
+): Promise<Replayed> {
   const earliest = new Date(Math.max(since.getTime(), now.getTime() - REPLAY_DAYS * DAY_MS))
   const range: object = {
     ...{ webhook_id: webhookId, at: { $gte: earliest, $lte: until }, type: { $ne: TEST_EVENT } },
     state: failedOnly ? 'failed' : { $in: ['done', 'failed'] },
   }
   const found = await events
-    .find(range, { projection: { _id: 1 } })
+    .find(range, { projection: { _id: 1, at: 1 } })
     .sort({ at: 1, _id: 1 })
-    .limit(REPLAY_AT_ONCE + 1)
+    .limit(most + 1)
     .toArray()
-  const ids = found.slice(0, REPLAY_AT_ONCE).map(({ _id }) => _id)
+  const ids = found.slice(0, most).map(({ _id }) => _id)
   const over: object = { _id: { $in: ids }, state: { $ne: 'waiting' } }
   const { modifiedCount } = await events.updateMany(over, [
     { $set: { state: 'waiting', due: now, earlier: '$attempts' } },
   ])
-  return { replayed: modifiedCount, more: found.length > REPLAY_AT_ONCE }
+  const next = found[most]?.at
+  return { replayed: modifiedCount, ...(next && { next: next as Date }) }
 }
 
 /** Attempts a claimed event; a success ends the pause of a webhook that was failing. */

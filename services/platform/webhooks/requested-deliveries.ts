@@ -2,7 +2,7 @@
 import { type ProblemCode, ProblemError } from '../problems.ts'
 import { sentence } from '../sentences/sentence.ts'
 import { findEvent, type WebhookEndpoint, type WebhookEvent, type WebhookStore } from './event-queue.ts'
-import { type ReplayRange, replayEvent, replayRange } from './replay-events.ts'
+import { type Replayed, type ReplayRange, replayEvent, replayRange } from './replay-events.ts'
 import type { Sending } from './webhook-turn.ts'
 
 /** Codes of an API for a delivery that does not exist, and for one or a webhook in another state. */
@@ -43,7 +43,7 @@ export async function replayDeliveries<W extends WebhookEndpoint, E extends Webh
   webhook: W,
   { since, until, failedOnly }: Omit<ReplayRange, 'until'> & { until?: Date | undefined },
   refusals: DeliveryRefusals,
-): Promise<{ replayed: number; more: boolean }> {
+): Promise<Replayed> {
   requireEnabled(webhook, refusals)
   const now = clock.now()
   return replayRange(store, webhook._id, { since, until: until ?? now, failedOnly }, now)

@@ -38,7 +38,7 @@ export interface Subject {
   /** With an unreachable address. */
   absent: DnsProvider | undefined
   /** The values in DNS for a name; undefined if nothing is served. */
-  served: ((name: string, type: 'TXT' | 'A' | 'CNAME') => Promise<string[]>) | undefined
+  served: ((name: string, type: 'TXT' | 'A' | 'CNAME' | 'MX') => Promise<string[]>) | undefined
   /** All records of a zone, one line each, in a form that shows every change. */
   dump(zone: string): string[]
   cloud: FakeCloud | undefined
@@ -196,7 +196,7 @@ async function serverSubject(kind: DnsServer['kind']): Promise<Subject> {
   }
 }
 
-async function queryServer(port: number, name: string, type: 'TXT' | 'A' | 'CNAME'): Promise<string[]> {
+async function queryServer(port: number, name: string, type: 'TXT' | 'A' | 'CNAME' | 'MX'): Promise<string[]> {
   const { answers } = await ask({ ip: '127.0.0.1', port }, name, TYPE[type], {
     recursion: false,
     timeoutMs: 2_000,

@@ -1,7 +1,7 @@
 /** A strict fake of Aliyun DNS (alidns 2015-01-09): verifies each ACS3 signature independently, replays and the clock. */
 import { createHash, createHmac } from 'node:crypto'
 import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './fake-provider-http.ts'
-import type { FakeRecord, FakeStore, FakeZone } from './fake-provider-zones.ts'
+import { type FakeRecord, type FakeStore, type FakeZone, mxParts } from './fake-provider-zones.ts'
 
 /** Access keys with their secrets and denied actions. */
 const ALIYUN_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
@@ -137,7 +137,7 @@ function listRecords(zone: FakeZone, query: URLSearchParams, cap: number): FakeR
     RecordId: String(record.id),
     RR: rrOf(record, zone),
     Type: record.type,
-    Value: record.value,
+    ...(record.type === 'MX' ? mxFields(record.value) : { Value: record.value }),
     TTL: record.ttl,
     Line: record.line,
     Status: record.disabled ? 'DISABLE' : 'ENABLE',
@@ -181,7 +181,8 @@ function changeRecord(store: FakeStore, action: string, query: URLSearchParams):
 function recordFrom(zone: FakeZone, query: URLSearchParams): FakeRecord {
   const rr = query.get('RR') ?? ''
   const type = query.get('Type') ?? ''
-  const value = query.get('Value') ?? ''
+  const given = query.get('Value') ?? ''
+  const value = type === 'MX' ? `${query.get('Priority')} ${given}` : given
   return {
     id: 0,
     name: rr === '@' ? zone.name : `${rr}.${zone.name}`,
@@ -198,11 +199,18 @@ function refuse(zone: FakeZone, wanted: FakeRecord, self: FakeRecord | undefined
     return refusal(400, 'InvalidTTL', 'The TTL is out of the range of your edition.')
   if (wanted.type === 'TXT' && (wanted.value === '' || Buffer.byteLength(wanted.value) > MAX_TXT))
     return refusal(400, 'InvalidValue', 'The value of the TXT record is too long.')
+  if (wanted.type === 'MX' && !/^(?:[1-9]|[1-4]\d|50) [^ .]\S*[^ .]$/.test(wanted.value))
+    return refusal(400, 'InvalidPriority', 'The MX record needs a priority from 1 to 50 and a host.')
   const here = zone.records.filter(each => each.name === wanted.name && each.line === wanted.line && each !== self)
   if (here.some(each => each.type === wanted.type && each.value === wanted.value))
     return refusal(400, 'DomainRecordDuplicate', 'The domain record already exists.')
   const alias = here.some(each => each.type === 'CNAME') || (wanted.type === 'CNAME' && here.length > 0)
   return alias ? refusal(400, 'DomainRecordConflict', 'The domain record conflicts with other records.') : undefined
+}
+
+function mxFields(value: string) {
+  const { preference, host } = mxParts(value)
+  return { Value: host, Priority: preference }
 }
 
 function rrOf({ name }: FakeRecord, zone: FakeZone): string {

@@ -1,6 +1,6 @@
 /** A strict fake of the Cloudflare API v4: token permissions, exact parameters, small pages, its duplicate and CNAME rules. */
 import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './fake-provider-http.ts'
-import type { FakeRecord, FakeStore, FakeZone } from './fake-provider-zones.ts'
+import { type FakeRecord, type FakeStore, type FakeZone, mxParts } from './fake-provider-zones.ts'
 
 /** Tokens and their permissions. */
 const CLOUDFLARE_TOKENS: Readonly<Record<string, readonly string[]>> = {
@@ -162,7 +162,7 @@ function patch(zone: FakeZone, record: FakeRecord, body: Record<string, unknown>
   const merged: Record<string, unknown> = {
     type: record.type,
     name: record.name,
-    content: record.value,
+    ...(record.type === 'MX' ? mxFields(record.value) : { content: record.value }),
     ttl: record.ttl,
     ...body,
   }
@@ -173,12 +173,14 @@ function patch(zone: FakeZone, record: FakeRecord, body: Record<string, unknown>
 }
 
 function refuse(zone: FakeZone, body: Record<string, unknown>, self: FakeRecord | undefined): FakeReply | undefined {
-  const unknown = unknownIn(Object.keys(body), ['type', 'name', 'content', 'ttl', 'proxied', 'comment'])
+  const unknown = unknownIn(Object.keys(body), ['type', 'name', 'content', 'priority', 'ttl', 'proxied', 'comment'])
   if (unknown) return failure(400, 1004, `DNS Validation Error: unknown field ${unknown}`)
   const { type, name, ttl } = body
   if (typeof name !== 'string' || !(name === zone.name || name.endsWith(`.${zone.name}`)))
     return failure(400, 1004, 'name is not in the zone')
   if (type === 'TXT' && 'proxied' in body) return failure(400, 9004, 'This record type cannot be proxied.')
+  if (type === 'MX' && (!Number.isInteger(body.priority) || 'proxied' in body))
+    return failure(400, 9100, 'MX records need a valid priority and cannot be proxied.')
   if (ttl !== TTL.automatic && !(Number(ttl) >= TTL.min && Number(ttl) <= TTL.max))
     return failure(400, 9021, 'ttl out of range')
   if (String(body.comment ?? '').length > 100) return failure(400, 9300, 'comment too long')
@@ -204,9 +206,15 @@ function refuseConflict(
   return undefined
 }
 
+function mxFields(value: string) {
+  const { preference, host } = mxParts(value)
+  return { content: host, priority: preference }
+}
+
 /** TXT is stored as given and split at 255 octets; the value is the joined text. */
-function joined({ type, content }: Record<string, unknown>): string {
+function joined({ type, content, priority }: Record<string, unknown>): string {
   const text = String(content ?? '')
+  if (type === 'MX') return `${priority} ${text}`
   if (type !== 'TXT' || !text.startsWith('"')) return text
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, chunk = '']) => chunk.replace(/\\(.)/g, '$1')).join('')
 }
@@ -222,7 +230,7 @@ function shownRecord(record: FakeRecord) {
     id: String(id),
     name,
     type,
-    content,
+    ...(type === 'MX' ? mxFields(value) : { content }),
     ttl,
     proxied: proxied ?? false,
     proxiable: type === 'A',

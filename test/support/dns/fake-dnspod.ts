@@ -1,7 +1,7 @@
 /** A strict fake of Tencent DNSPod (2021-03-23): verifies each TC3 signature independently; its lists are delayed. */
 import { createHash, createHmac } from 'node:crypto'
 import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './fake-provider-http.ts'
-import type { FakeRecord, FakeStore, FakeZone } from './fake-provider-zones.ts'
+import { type FakeRecord, type FakeStore, type FakeZone, mxParts } from './fake-provider-zones.ts'
 
 /** Secrets by id, with denied actions. */
 const DNSPOD_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
@@ -181,7 +181,9 @@ function listRecords(
     RecordId: record.id,
     Name: hostOf(record, zone),
     Type: record.type,
-    Value: record.type === 'CNAME' ? `${record.value}.` : record.value,
+    ...(record.type === 'MX'
+      ? mxFields(record.value)
+      : { MX: 0, Value: record.type === 'CNAME' ? `${record.value}.` : record.value }),
     TTL: record.ttl,
     Line: record.line === 'default' ? '默认' : record.line,
     LineId: lineId(record),
@@ -227,14 +229,14 @@ function change(
 
 function recordFrom(
   zone: FakeZone,
-  { SubDomain = '@', RecordType, Value, TTL = 600, RecordLineId = '0', Remark }: Input,
+  { SubDomain = '@', RecordType, Value, MX, TTL = 600, RecordLineId = '0', Remark }: Input,
 ): FakeRecord {
   const host = String(SubDomain)
   return {
     id: 0,
     name: host === '@' ? zone.name : `${host}.${zone.name}`,
     type: String(RecordType),
-    value: String(Value).replace(RecordType === 'CNAME' ? /\.$/ : /$^/, ''),
+    value: RecordType === 'MX' ? `${MX} ${Value}` : String(Value).replace(RecordType === 'CNAME' ? /\.$/ : /$^/, ''),
     ttl: Number(TTL),
     line: RecordLineId === '0' ? 'default' : String(RecordLineId),
     comment: String(Remark ?? ''),
@@ -251,11 +253,18 @@ function refuse(
     return refusal('LimitExceeded.RecordTtlLimit', 'The TTL is lower than your plan allows.')
   if (wanted.type === 'TXT' && (wanted.value === '' || (strictTxt && wanted.value.length > 255)))
     return refusal('InvalidParameter.RecordValueLengthInvalid', 'The length of the record value is invalid.')
+  if (wanted.type === 'MX' && !/^\d+ [^ .]\S*[^ .]$/.test(wanted.value))
+    return refusal('InvalidParameter.MxInvalid', 'The MX priority is invalid.')
   const here = zone.records.filter(each => each.name === wanted.name && each.line === wanted.line && each !== self)
   if (here.some(each => each.type === wanted.type && each.value === wanted.value))
     return refusal('InvalidParameter.DomainRecordExist', 'The record already exists.')
   const alias = here.some(each => each.type === 'CNAME') || (wanted.type === 'CNAME' && here.length > 0)
   return alias ? refusal('InvalidParameter.RecordConflict', 'The record conflicts with a CNAME.') : undefined
+}
+
+function mxFields(value: string) {
+  const { preference, host } = mxParts(value)
+  return { MX: preference, Value: `${host}.` }
 }
 
 function hostOf({ name }: FakeRecord, zone: FakeZone): string {

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import * as packet from 'dns-packet'
 
-/** A record as a vendor stores it; TXT values joined. */
+/** A record as a vendor stores it; TXT values joined, MX as `10 mx.example.com`. */
 export interface FakeRecord {
   id: number
   /** Fully qualified. */
@@ -30,6 +30,12 @@ export interface FakeZone {
   /** The vendor's name of its state. */
   status: string
   records: FakeRecord[]
+}
+
+/** Preference and host of an MX value, which every vendor has in two fields. */
+export function mxParts(value: string): { preference: number; host: string } {
+  const [preference, host = ''] = value.split(' ')
+  return { preference: Number(preference), host }
 }
 
 /** All zones of one fake vendor account. */
@@ -96,8 +102,8 @@ export async function startAnswerer(store: FakeStore): Promise<Answerer> {
 function toAnswer({ name, type, value, ttl }: FakeRecord): packet.Answer {
   if (type === 'TXT') return { name, type, ttl, data: value.match(/[\s\S]{1,255}/g) ?? [''] }
   if (type === 'MX') {
-    const [preference, exchange = ''] = value.split(' ')
-    return { name, type, ttl, data: { preference: Number(preference), exchange } }
+    const { preference, host } = mxParts(value)
+    return { name, type, ttl, data: { preference, exchange: host } }
   }
   return { name, type, ttl, data: value } as packet.Answer
 }

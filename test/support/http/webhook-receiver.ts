@@ -13,6 +13,8 @@ export interface ReceivedEvent {
   timestamp: string
   data: Record<string, unknown>
   headers: IncomingMessage['headers']
+  /** As it was sent. */
+  body: string
 }
 
 /** Answers a verified request; the default is 204. */
@@ -46,7 +48,7 @@ export async function startWebhookReceiver(reply: Reply = accept): Promise<Webho
       receiver.forged++
       return response.writeHead(401).end()
     }
-    const event = { ...JSON.parse(body), id: headers['webhook-id'], path: request.url, headers }
+    const event = { ...JSON.parse(body), id: headers['webhook-id'], path: request.url, headers, body }
     receiver.received.push(event)
     for (const check of waiting) check()
     return receiver.reply(response, event)

@@ -118,8 +118,8 @@ export function statusReport({
   ].join('\r\n')
 }
 
-/** A complaint (RFC 5965); `from`: the envelope sender of the original. */
-export function complaint({ type = 'abuse', from = '' } = {}): string {
+/** A complaint (RFC 5965); `from`: the envelope sender of the original; `header`: further lines of its header. */
+export function complaint({ type = 'abuse', from = '', header = [] as readonly string[] } = {}): string {
   return [
     'From: feedback@provider.example',
     'Subject: FW: hello',
@@ -129,12 +129,15 @@ export function complaint({ type = 'abuse', from = '' } = {}): string {
     'Content-Type: message/feedback-report',
     '',
     `Feedback-Type: ${type}`,
+    'User-Agent: Provider/1.0',
+    'Arrival-Date: Mon, 23 Nov 2026 08:00:00 +0000',
     'Version: 1',
     ...(from ? [`Original-Mail-From: <${from}>`] : []),
     '--x',
     'Content-Type: text/rfc822-headers',
     '',
     'From: a@example.com',
+    ...header,
     '',
     '--x--',
   ].join('\r\n')

@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
+import { type Certificate, makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
 import { startTcpServer } from './tcp-server.ts'
 
 /** A message that was accepted (even if the reply was withheld). */
@@ -27,6 +27,8 @@ export interface ReceiverOptions {
   extensions?: readonly string[]
   /** `broken`: STARTTLS is offered and the handshake fails. */
   tls?: 'none' | 'good' | 'broken'
+  /** Its certificate; default: a new one for localhost and 127.0.0.1. */
+  certificate?: Certificate
   /** Greeting instead of `220 …`. */
   greeting?: string
   /** The credentials for AUTH PLAIN; without them AUTH is rejected. */
@@ -54,7 +56,7 @@ const EXTENSIONS = ['PIPELINING', 'SIZE 10485760', '8BITMIME', 'SMTPUTF8', 'ENHA
 
 /** Starts a server; the caller must stop it. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
-  const certificate = await makeCertificate(['localhost', '127.0.0.1'], 30, new Date())
+  const certificate = options.certificate ?? (await makeCertificate(['localhost', '127.0.0.1'], 30, new Date()))
   const state: Omit<Receiver, 'port' | 'stop' | 'connections'> = {
     received: [],
     commands: [],

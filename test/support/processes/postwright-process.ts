@@ -22,11 +22,12 @@ export interface Postwright {
 /** Free ports for all listeners, and a data folder. Rejects with MissingProgram without a mongod. */
 export async function trialSettings(dataDir: string): Promise<Record<string, string>> {
   await mongodBinary()
-  const [app, admin, metrics, starttls, other, tls] = await Promise.all(Array.from({ length: 6 }, freePort))
+  const [app, admin, compat, metrics, starttls, other, tls] = await Promise.all(Array.from({ length: 7 }, freePort))
   return {
     DATA_DIR: dataDir,
     APP_PORT: String(app),
     ADMIN_API_PORT: String(admin),
+    COMPAT_PORT: String(compat),
     METRICS_PORT: String(metrics),
     SUBMISSION_LISTEN: `${starttls}:starttls,${other}:starttls,${tls}:tls`,
   }

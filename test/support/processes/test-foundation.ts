@@ -20,6 +20,7 @@ export function testFoundation(
     SESSION_SECRET: secret,
     APP_PORT: '0',
     ADMIN_API_PORT: '0',
+    COMPAT_PORT: '0',
     METRICS_PORT: '0',
     ...env,
   })

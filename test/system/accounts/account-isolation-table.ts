@@ -215,6 +215,7 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/emails': { kind: 'list', resource: 'message' },
   'GET /api/v1/emails/{id}': { kind: 'item', resource: 'message', own: 200 },
   'GET /api/v1/emails/{id}/events': { kind: 'item', resource: 'message', own: 200 },
+  'GET /api/v1/emails/{id}/explain': { kind: 'item', resource: 'message', own: 200 },
   'GET /api/v1/emails/{id}/attempts': { kind: 'item', resource: 'message', own: 200 },
   'GET /api/v1/emails/{id}/raw': { kind: 'item', resource: 'message', own: 200 },
   'GET /api/v1/emails/{id}/preview': { kind: 'item', resource: 'message', own: 200 },

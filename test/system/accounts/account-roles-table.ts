@@ -107,6 +107,7 @@ export const ROLES: Readonly<Record<string, Needed>> = Object.fromEntries([
     'GET /api/v1/dns-accounts',
     'GET /api/v1/domains',
     'GET /api/v1/emails/{id}/attempts',
+    'GET /api/v1/emails/{id}/explain',
     'GET /api/v1/emails/{id}/events',
     'GET /api/v1/emails',
     'GET /api/v1/queue/holds',

@@ -45,7 +45,7 @@ async function account(change: Partial<TokenDoc> = {}) {
   return { user, mine, other, unrestricted: unrestricted.value, value, call, stored, scheduled }
 }
 
-const READS = ['', '/events', '/attempts', '/raw', '/preview'] as const
+const READS = ['', '/events', '/attempts', '/explain', '/raw', '/preview'] as const
 const ACTIONS = [
   ['PATCH', '', () => ({ scheduled_at: later(9) })],
   ['POST', '/cancel', () => ({})],

@@ -3,7 +3,7 @@ import { verifyPassword } from '../../../services/accounts/password-hashing.ts'
 import { credentials, findCredential } from '../../../services/mail/credentials/store/smtp-credentials.ts'
 import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { createSecrets } from '../../../services/platform/security/secrets.ts'
-import { giveCredential } from '../../support/accounts/accounts-and-domains.ts'
+import { giveCredential, giveDomain } from '../../support/accounts/accounts-and-domains.ts'
 import { type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
 
 let api: PanelApi
@@ -19,6 +19,7 @@ const name = () => `login-${++count}`
 describe('a new login', () => {
   test('returns its generated password once, with the connection settings', async () => {
     const { user, client } = await api.newUser()
+    for (const domain of ['xn--bcher-kva.example', 'example.com']) await giveDomain(api.db, user._id, domain)
     const created = await client.post(path, {
       username: 'Shop@Example.com',
       allowed_senders: ['@Bücher.example', 'Info@EXAMPLE.com'],
@@ -53,10 +54,15 @@ describe('a new login', () => {
   })
 
   test('may have a fallback sender and permission for null senders, both removable', async () => {
-    const { client } = await api.newUser()
-    const given = { allowed_senders: ['@example.com'], fallback_sender: 'Ops@Example.com', allow_null_sender: true }
+    const { user, client } = await api.newUser()
+    await giveDomain(api.db, user._id, 'fallback.example')
+    const given = {
+      allowed_senders: ['@fallback.example'],
+      fallback_sender: 'Ops@Fallback.example',
+      allow_null_sender: true,
+    }
     const { status, body } = await client.post(path, { username: name(), ...given })
-    expect([status, body]).toMatchObject([201, { fallback_sender: 'Ops@example.com', allow_null_sender: true }])
+    expect([status, body]).toMatchObject([201, { fallback_sender: 'Ops@fallback.example', allow_null_sender: true }])
     const one = `${path}/${body.id}`
     const refused = await client.call('PATCH', one, { allowed_senders: ['@example.net'] })
     expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: '/fallback_sender' }] } })
@@ -64,6 +70,45 @@ describe('a new login', () => {
     expect(cleared).toMatchObject({ status: 200, body: { fallback_sender: null, allow_null_sender: false } })
     const plain = await client.post(path, { username: name() })
     expect(plain.body).toMatchObject({ fallback_sender: null, allow_null_sender: false })
+  })
+
+  test.each([
+    [
+      'another domain',
+      { allowed_senders: ['@own-1.example', '@other.example'] },
+      ['/allowed_senders/1'],
+      'other.example',
+    ],
+    ['an address of another domain', { allowed_senders: ['a@other.example'] }, ['/allowed_senders/0'], 'other.example'],
+    ['a subdomain', { allowed_senders: ['@sub.own-1.example'] }, ['/allowed_senders/0'], 'sub.own-1.example'],
+    ['a fallback of another domain', { fallback_sender: 'a@other.example' }, ['/fallback_sender'], 'other.example'],
+    [
+      'a domain of another account',
+      { allowed_senders: ['@theirs.example', 'a@theirs.example'] },
+      ['/allowed_senders/0', '/allowed_senders/1'],
+      'theirs.example',
+    ],
+  ])('is refused with %s as sender, with an error at each', async (_, senders, pointers, domain) => {
+    const [{ user, client }, other] = await Promise.all([api.newUser(), api.newUser()])
+    await giveDomain(api.db, user._id, 'own-1.example').catch(() => undefined)
+    await giveDomain(api.db, other.user._id, 'theirs.example').catch(() => undefined)
+    const answer = await client.post(path, { username: name(), ...senders })
+    const message = `You have no domain ${domain}.`
+    const expected = pointers.map(pointer => ({ pointer, message }))
+    expect(answer).toMatchObject({ status: 422, body: { errors: expected } })
+    expect((await client.get(path)).body.data).toEqual([])
+  })
+
+  test('a stored sender of a former release stays when the limits change; a new one of the same domain is refused', async () => {
+    const { user, client } = await api.newUser()
+    await giveDomain(api.db, user._id, 'kept.example')
+    const { _id } = await giveCredential(api.db, user._id, name(), { allowed_senders: ['@gone.example'] })
+    const patch = (body: object) => client.call('PATCH', `${path}/${_id}`, body)
+    const limits = { allowed_senders: ['@gone.example', '@kept.example'], messages_per_hour: 5 }
+    expect(await patch(limits)).toMatchObject({ status: 200, body: limits })
+    expect(await patch({ disabled: true })).toMatchObject({ status: 200 })
+    const refused = await patch({ allowed_senders: ['@gone.example', 'a@gone.example'] })
+    expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: '/allowed_senders/1' }] } })
   })
 
   test('takes a name once across all accounts, in any letter case', async () => {

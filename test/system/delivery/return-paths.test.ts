@@ -22,6 +22,22 @@ const checked = (status: 'verified' | 'failed' | 'temporary_failure', observed =
     records: [{ row: 'return_path', status, observed, errors: [], warnings: [], instructions: [] }],
   },
 })
+/** A domain after a check that saw a whole return path as MX and SPF, which led to `host`. */
+const checkedMx = (host: string | undefined, status: 'verified' | 'failed' = 'verified'): Partial<DomainDoc> => ({
+  check: {
+    at: new Date(),
+    ...{ attempts: 1, failures: 0, errors: [] },
+    ...(host === undefined ? {} : { return_path: host }),
+    records: [
+      record('return_path_mx', 'verified', ['10 mx1.mail.test']),
+      record('return_path_spf', status, ['v=spf1 include:bounces.mail.test ~all']),
+    ],
+  },
+})
+const record = (row: string, status: 'verified' | 'failed', observed: string[]) => ({
+  ...{ row, status, observed },
+  ...{ errors: [], warnings: [], instructions: [] },
+})
 const settings = (return_path: 'own' | 'shared' | 'off'): Partial<DomainDoc> => ({
   dns: { manage: false, return_path },
 })
@@ -44,6 +60,7 @@ function readToken({ secrets, clock }: DeliveryEnvironment, from: string, host: 
 describe('the envelope sender of a delivery', () => {
   test.each<[string, Partial<DomainDoc>, string]>([
     ['names the domain once its record is verified', checked('verified'), 'bounce.example.com'],
+    ['names the domain once its MX and SPF records are verified', checkedMx(BOUNCES), 'bounce.example.com'],
     ['is at the shared domain where that was chosen', settings('shared'), BOUNCES],
   ])('%s', async (_, domain, host) => {
     const environment = await start({ domain })
@@ -60,6 +77,8 @@ describe('the envelope sender of a delivery', () => {
     ['while the record is missing', checked('failed', []), {}],
     ['while DNS does not answer', checked('temporary_failure', []), {}],
     ['while the record leads to a former host', checked('verified', ['old.mail.test']), {}],
+    ['while one of two records is missing', checkedMx(undefined, 'failed'), {}],
+    ['while the MX record leads to a former host', checkedMx('old.mail.test'), {}],
     ['where it was switched off', { ...checked('verified'), ...settings('off') }, {}],
     ['without BOUNCE_DOMAIN', checked('verified'), { BOUNCE_DOMAIN: '' }],
   ])('is the submitted one %s', async (_, domain, env) => {

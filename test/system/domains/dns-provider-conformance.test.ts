@@ -232,6 +232,58 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(await listed('denied.zone.test')).toEqual([])
   })
 
+  test('an MX record is written, changed, listed and removed', async () => {
+    const { provider } = subject
+    const name = 'mail.zone.test'
+    const wanted = { name, type: 'MX' as const, value: '10 bounces.example.net', ttl: Math.max(600, zone.minTtl) }
+    const made = await provider.create(zone, wanted, 'note')
+    expect(made).toMatchObject({ name, type: 'MX', value: wanted.value })
+    expect(await listed(name)).toEqual(['MX 10 bounces.example.net'])
+    if (subject.served) expect(await subject.served(name, 'MX')).toEqual(['10 bounces.example.net'])
+    const [read] = await provider.read([{ name, types: ['MX'] }])
+    expect(read?.records).toMatchObject([{ id: made.id, type: 'MX', value: wanted.value }])
+    await expect(provider.create(zone, wanted, 'note')).rejects.toEqual(providerError('duplicate'))
+    const changed = await provider.update(zone, made, { ...wanted, value: '20 mx.example.net' })
+    expect(await listed(name)).toEqual(['MX 20 mx.example.net'])
+    await provider.remove(zone, changed)
+    expect(await listed(name)).toEqual([])
+  })
+
+  test('the form of a return path is changed and changed back; nothing else at the zone changes', async () => {
+    const name = 'bounce.zone.test'
+    const host = { hostname: 'mx1.zone.test', addresses: ['192.0.2.10'], spfMechanisms: [], bounceDomain: 'in.example' }
+    const base = { name: 'zone.test', verification_token: 'token', dkim: [] }
+    const { entries, ledger } = memoryLedger()
+    const apply = async (return_path_records: 'cname' | 'mx') => {
+      const domain: GuidanceDomain = { ...base, dns: { return_path_records, by_hand: ['ownership', 'spf', 'dmarc'] } }
+      const rows = guidance(domain, host).filter(row => row.name === name)
+      const plan: DnsPlanner = (state, owned) =>
+        planDns({
+          ...{ ...state, rows, owned, accepted: new Set(), spfTerms: spfTerms(domain, host) },
+          ...{ inheritedDmarc: { kind: 'none' }, returnPath: { hosts: ['in.example'], term: 'include:in.example' } },
+        })
+      const options = { questions: questionsOf(rows), note: 'test', replaced: 'restore' as const }
+      const { stopped, items } = await applyDnsPlan(subject.provider, plan, ledger, options)
+      expect([stopped, items.filter(({ status }) => status !== 'done' && status !== 'kept')]).toEqual([undefined, []])
+    }
+    const before = subject.dump('zone.test')
+    for (const _ of [1, 2]) {
+      await apply('cname')
+      expect(await listed(name)).toEqual(['CNAME in.example'])
+      await apply('mx')
+      expect(await listed(name)).toEqual(['MX 10 in.example', 'TXT v=spf1 include:in.example ~all'])
+      expect(
+        entries()
+          .map(({ row }) => row)
+          .toSorted(),
+      ).toEqual(['return_path_mx', 'return_path_spf'])
+    }
+    const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
+    await applyDnsPlan(subject.provider, removal, ledger, { questions: [], note: 'test', replaced: 'own' })
+    expect(subject.dump('zone.test')).toEqual(before)
+    expect(entries()).toEqual([])
+  })
+
   test('all records of a domain are written, kept, and removed without a trace', async () => {
     const host = { hostname: 'mx1.zone.test', addresses: ['192.0.2.10'], spfMechanisms: [] }
     const domain: GuidanceDomain = {
@@ -245,17 +297,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     const plan: DnsPlanner = (state, owned) =>
       planDns({ ...state, rows, owned, accepted: new Set(), spfTerms: terms, inheritedDmarc: { kind: 'none' } })
     const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
-    let entries: OwnedRecord[] = []
-    const same = (a: OwnedRecord, b: OwnedRecord) => a.row === b.row && a.value === b.value
-    const ledger: Ledger = {
-      read: async () => entries,
-      write: async added => {
-        entries = [...entries.filter(other => !added.some(entry => same(other, entry))), ...added]
-      },
-      forget: async gone => {
-        entries = entries.filter(other => !gone.some(entry => same(other, entry)))
-      },
-    }
+    const { entries, ledger } = memoryLedger()
     const options = { questions: questionsOf(rows), note: 'test', replaced: 'restore' as const }
     const before = subject.dump('zone.test')
     const first = await applyDnsPlan(subject.provider, plan, ledger, options)
@@ -270,6 +312,21 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(subject.dump('zone.test')).toEqual(between)
     await applyDnsPlan(subject.provider, removal, ledger, { ...options, questions: [] })
     expect(subject.dump('zone.test')).toEqual(before)
-    expect(entries).toEqual([])
+    expect(entries()).toEqual([])
   })
 })
+
+function memoryLedger() {
+  let entries: OwnedRecord[] = []
+  const same = (a: OwnedRecord, b: OwnedRecord) => a.row === b.row && a.value === b.value
+  const ledger: Ledger = {
+    read: async () => entries,
+    write: async added => {
+      entries = [...entries.filter(other => !added.some(entry => same(other, entry))), ...added]
+    },
+    forget: async gone => {
+      entries = entries.filter(other => !gone.some(entry => same(other, entry)))
+    },
+  }
+  return { ledger, entries: () => entries }
+}

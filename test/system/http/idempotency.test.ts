@@ -139,7 +139,7 @@ describe('a batch', () => {
     minimal,
     { ...minimal, to: 'nobody' },
     { ...minimal, from: 'a@foreign.example' },
-    { ...minimal, track: {} },
+    { ...minimal, track: { opens: true } },
   ]
 
   test('in strict mode sends none if one is invalid, and returns all errors with their index', async () => {
@@ -150,7 +150,7 @@ describe('a batch', () => {
     expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
       '/1/to address',
       '/2 sender_not_allowed',
-      '/3/track unsupported_field',
+      '/3 tracking_off',
     ])
     expect(await countAll()).toBe(before)
   })
@@ -162,7 +162,7 @@ describe('a batch', () => {
       '0 202 sent',
       '1 422 validation_failed',
       '2 403 sender_not_allowed',
-      '3 422 unsupported_field',
+      '3 422 tracking_off',
     ])
   })
 

@@ -15,6 +15,7 @@ import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
 import { unsubscribeUrl } from '../../../services/mail/streams/unsubscribe-link.ts'
 import { putSuppression } from '../../../services/mail/suppressions/manage-suppressions.ts'
 import { createTemplate, publishTemplate } from '../../../services/mail/templates/manage-templates.ts'
+import { clickUrl, openUrl } from '../../../services/mail/tracking/tracking-link.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
 import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { placedOperations } from '../../../services/platform/http/reference/reference-document.ts'
@@ -268,12 +269,14 @@ const subscriber: Prepare = async ({ user }) => {
   return { [`${ID}.sealed`]: link.slice(link.lastIndexOf('/') + 1) }
 }
 
+const tracked = (url: string) => ({ [`${ID}.sealed`]: url.slice(url.lastIndexOf('/') + 1).replace(/\.gif$/, '') })
+
 /** Where records by their ids are not enough. */
 const PREPARE: Readonly<Record<string, Prepare>> = {
   logIn: async ({ user }) => ({ '"ann"': JSON.stringify(user.username) }),
   requestPasswordReset: async ({ user }) => ({ '"ann"': JSON.stringify(user.username) }),
   createUser: async () => ({ '"bob"': JSON.stringify(newId('u')) }),
-  createSmtpCredential: async () => ({ '"shop"': JSON.stringify(newId('c')) }),
+  createSmtpCredential: async caller => ({ ...(await sender(caller)), '"shop"': JSON.stringify(newId('c')) }),
   acceptInvitation: async caller => {
     await invited(caller)
     return { ...replaceToken('acceptInvitation', await mailedToken()), '"bob"': JSON.stringify(newId('u')) }
@@ -355,6 +358,8 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   joinAccount: memberToken('joinAccount'),
   leaveAccount: membership,
   switchAccount: membership,
+  followTrackedLink: async () => tracked(clickUrl(api.secrets, '', `em_${ID}.0`, 'https://example.org/')),
+  showTrackedImage: async () => tracked(openUrl(api.secrets, '', `em_${ID}.0`)),
   showUnsubscribe: subscriber,
   unsubscribe: subscriber,
   send: sender,

@@ -91,6 +91,30 @@ test.each<[string, object, string]>([
   expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([422, pointer])
 })
 
+test('a webhook in the format of Resend gets and shows its bodies and headers; a changed format counts at once', async () => {
+  const { client, made, path, receiver } = await hooked({ format: 'resend' })
+  expect(made.format).toBe('resend')
+  const { body } = await client.post(`${path}/test`)
+  expect(JSON.parse(body.request_body)).toEqual({
+    type: 'webhook.test',
+    created_at: expect.any(String),
+    data: { webhook_id: made.id },
+  })
+  const [received] = receiver.received
+  expect([received?.body, received?.headers['svix-id'], received?.headers['webhook-id']]).toEqual([
+    body.request_body,
+    body.id,
+    body.id,
+  ])
+  expect((await client.call('PATCH', path, { format: 'postwright' })).body.format).toBe('postwright')
+  const again = (await client.post(`${path}/test`)).body
+  expect(JSON.parse(again.request_body)).toMatchObject({ type: 'webhook.test', timestamp: expect.any(String) })
+  expect(receiver.received[1]?.headers['svix-id']).toBeUndefined()
+  const refused = await client.call('PATCH', path, { format: 'other' })
+  expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '/format'])
+  expect((await client.post('/api/v1/webhooks', { url: receiver.url })).body.format).toBe('postwright')
+})
+
 test('an account has at most ten webhooks', async () => {
   const { client } = await api.newUser()
   const statuses: number[] = []
@@ -154,7 +178,11 @@ describe('deliveries', () => {
     const again = await client.post(`${path}/deliveries/${id}/replay`)
     expect(again.body).toMatchObject({ id, state: 'delivered', attempts: 2 })
     const since = new Date(Date.now() - 60_000).toISOString()
-    expect((await client.post(`${path}/replay`, { since })).body).toMatchObject({ replayed: 0, has_more: false })
+    expect((await client.post(`${path}/replay`, { since })).body).toMatchObject({
+      replayed: 0,
+      has_more: false,
+      next_since: null,
+    })
     expect((await client.post(`${path}/replay`, { since, failed_only: false })).body.replayed).toBe(2)
     expect((await client.post(`${path}/deliveries/${id}/replay`)).body.detail_code).toBe('detail.delivery_waits')
     await send()

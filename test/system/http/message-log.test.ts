@@ -183,6 +183,7 @@ describe('another account', () => {
     ['GET', ''],
     ['GET', '/events'],
     ['GET', '/attempts'],
+    ['GET', '/explain'],
     ['GET', '/raw'],
     ['GET', '/preview'],
   ])('gets the same 404 for %s %s as for a message that does not exist', async (method, part) => {

@@ -125,12 +125,15 @@ describe('POST /api/v1/emails', () => {
     expect(await collectionOf(api.mongo.db, DELIVERIES).findOne({ m: id })).toMatchObject({ due: at })
   })
 
-  test.each(['track'])('rejects the unsupported field %s by name', async field => {
-    const answer = await post({ ...minimal, [field]: {} })
-    expect([answer.status, answer.body]).toMatchObject([
-      422,
-      { code: 'unsupported_field', errors: [{ pointer: `/${field}` }] },
-    ])
+  test.each(['opens', 'clicks'])('rejects tracking of %s while the domain does not track', async what => {
+    for (const query of ['', '?dry_run=true']) {
+      const answer = await post({ ...minimal, track: { [what]: true } }, { path: `/api/v1/emails${query}` })
+      expect([answer.status, answer.body]).toMatchObject([
+        422,
+        { code: 'tracking_off', detail_code: `tracking.off_${what}` },
+      ])
+    }
+    expect((await post({ ...minimal, track: { [what]: false } })).status).toBe(202)
   })
 
   test.each<[string, () => Promise<{ body: unknown; status: number }>]>([

@@ -1,10 +1,13 @@
 /** Reports over real sockets: what a bounce or a complaint changes, and what leaves everything as it is. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { updateDomain } from '../../../services/mail/domains/store/domains.ts'
+import { findDomainById, updateDomain } from '../../../services/mail/domains/store/domains.ts'
 import type { InboundDoc } from '../../../services/mail/inbound/store/inbound-messages.ts'
 import { reportAddress, reportToken } from '../../../services/mail/message/report-address.ts'
 import type { MessageDoc, RecipientStatus } from '../../../services/mail/store/documents.ts'
+import { createMailWebhook } from '../../../services/mail/webhooks/manage-webhooks.ts'
+import { MAIL_WEBHOOK_EVENTS } from '../../../services/mail/webhooks/store/webhook-collections.ts'
+import { collectionOf } from '../../../services/platform/database/mongo.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
 import { at } from '../../support/mail/delivery-environment.ts'
 import { dmarcXml, tlsReport } from '../../support/mail/domain-reports.ts'
@@ -81,6 +84,32 @@ describe('a message that was delivered', () => {
   })
 })
 
+describe('a failure of authentication that another server reports', () => {
+  test.each<[string, string, string]>([
+    ['for good', statusReport({ diagnostic: '550 5.7.26 DMARC', status: '5.7.26' }), 'bounced'],
+    [
+      'while it tries again',
+      statusReport({ action: 'delayed', diagnostic: '421 4.7.32 From: is not aligned', status: '4.7.32' }),
+      'reported',
+    ],
+  ])('%s is noted with the domain, and suppresses nothing', async (_, report, outcome) => {
+    const environment = await startInboundEnvironment()
+    const { id, to } = await logged(environment)
+    await environment.bring(to, report)
+    expect(await outcomesOf(environment)).toEqual([[outcome]])
+    expect(await environment.events(id)).toMatchObject([{ kind: 'authentication' }])
+    const refusals = async () =>
+      (await findDomainById(environment.mongo.db, environment.domain._id))?.authentication?.refusals.map(
+        ({ site, text }) => ({
+          ...{ site, text },
+        }),
+      )
+    await until(async () => ((await refusals()) ?? []).length === 1)
+    expect(await refusals()).toEqual([{ site: '[127.0.0.1]', text: expect.stringMatching(/^(550 5|421 4)\.7\./) }])
+    expect(await environment.suppressed()).toEqual([])
+  })
+})
+
 describe('what a report says', () => {
   test.each<[string, string, RecipientStatus, string, string | undefined]>([
     [
@@ -142,6 +171,36 @@ describe('what a report says', () => {
   })
 })
 
+test.each<[string, string, object]>([
+  [
+    'a bounce',
+    statusReport({ status: '5.2.2', diagnostic: '552 5.2.2 full' }),
+    {
+      type: 'email.bounced',
+      data: { status: 'bounced', smtp_code: 552, enhanced_code: '5.2.2', kind: 'mailbox_full' },
+    },
+  ],
+  [
+    'a complaint',
+    complaint(),
+    {
+      type: 'email.complained',
+      data: { feedback_type: 'abuse', user_agent: 'Provider/1.0', arrived_at: '2026-11-23T08:00:00.000Z' },
+    },
+  ],
+])('webhooks hear of %s', async (_, report, event) => {
+  const environment = await startInboundEnvironment({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
+  const settings = { name: '', url: 'http://127.0.0.1:9/', domain_ids: [], enabled: true }
+  const deps = { ...environment, ownDomains: async () => [] }
+  await createMailWebhook(deps, environment.userId, { ...settings, events: ['email.bounced', 'email.complained'] })
+  const { id, to } = await logged(environment)
+  await environment.bring(to, report)
+  await environment.processed()
+  const events = await collectionOf(environment.mongo.db, MAIL_WEBHOOK_EVENTS).find().toArray()
+  expect(events).toMatchObject([event])
+  expect(events[0]?.data).toMatchObject({ email_id: id, to: at('b'), domain: 'example.com' })
+})
+
 describe('complaints of a provider at a fixed address', () => {
   test.each([
     ['abuse', 'complained', 'complained'],
@@ -152,6 +211,17 @@ describe('complaints of a provider at a fixed address', () => {
     expect(await environment.bring(`${name}@${BOUNCES}`, complaint({ from: to }))).toMatch(/^250/)
     expect(await outcomesOf(environment)).toEqual([[outcome]])
     expect(await statusOf(environment, id)).toBe(status)
+  })
+
+  test.each<[string, (to: string) => string]>([
+    ['Return-Path', to => `Return-Path: <${to}>`],
+    ['CFBL-Address', to => `CFBL-Address: feedback+${to};\r\n report=arf`],
+  ])('find the recipient by %s in the header of the original', async (_, line) => {
+    const environment = await startInboundEnvironment()
+    const { id, to } = await logged(environment)
+    await environment.bring(`abuse@${BOUNCES}`, complaint({ header: [line(to)] }))
+    expect(await outcomesOf(environment)).toEqual([['complained']])
+    expect(await statusOf(environment, id)).toBe('complained')
   })
 
   test('the address for complaints of one recipient', async () => {
@@ -166,6 +236,11 @@ describe('complaints of a provider at a fixed address', () => {
   test.each([
     ['without an envelope sender', complaint(), 'unidentified'],
     ['with a forged one', complaint({ from: `${'b'.padEnd(49, '0')}@${OWN}` }), 'unidentified'],
+    [
+      'with a forged address for complaints',
+      complaint({ header: [`CFBL-Address: feedback+${'b'.padEnd(49, '0')}@${OWN}`] }),
+      'unidentified',
+    ],
     ['that is a bounce', statusReport(), 'unidentified'],
     ['that is mail of a person', 'From: b@example.net\r\n\r\nHi', 'unknown'],
   ])('%s changes nothing', async (_, report, outcome) => {

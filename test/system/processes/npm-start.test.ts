@@ -94,7 +94,7 @@ describe('npm start', () => {
     const code = await second.end('SIGCONT')
     await rm(`${dataDir}-second`, { recursive: true, force: true })
     expect(code).toBe(1)
-    for (const setting of ['APP_PORT', 'ADMIN_API_PORT', 'METRICS_PORT', 'SUBMISSION_LISTEN'])
+    for (const setting of ['APP_PORT', 'ADMIN_API_PORT', 'COMPAT_PORT', 'METRICS_PORT', 'SUBMISSION_LISTEN'])
       expect(second.output()).toMatch(new RegExp(`port \\d+ on 127\\.0\\.0\\.1 is taken \\(${setting}\\)`))
     expect((await api('/readyz')).status).toBe(200)
   })

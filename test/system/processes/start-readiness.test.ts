@@ -14,7 +14,7 @@ import { freePort, startTestMongod } from '../../support/database/test-mongod.ts
 import { type ServiceProcess, startService } from '../../support/processes/service-process.ts'
 import { until } from '../../support/time/until.ts'
 
-const MAINS = ['worker', 'smtp', 'send', 'panel', 'admin'] as const
+const MAINS = ['worker', 'smtp', 'send', 'panel', 'admin', 'compat'] as const
 const WAITING = 'the database of MONGODB_URI does not answer or has no primary; trying again'
 
 /** Longest start, failovers included. */
@@ -43,6 +43,7 @@ async function startMains(uri: string, mains: readonly Started['main'][] = MAINS
         METRICS_PORT: String(probes),
         APP_PORT: String(port),
         ADMIN_API_PORT: String(port),
+        COMPAT_PORT: String(port),
         SUBMISSION_LISTEN: `${port}:starttls`,
         SUBMISSION_TLS_CERT: join(folder, 'tls.crt'),
         SUBMISSION_TLS_KEY: join(folder, 'tls.key'),

@@ -213,11 +213,15 @@ describe('a replay', () => {
     receiver.reply = response => void response.writeHead(204).end()
     const replay = async (body: object) => (await api.call('POST', `${path}/replay`, { body })).body.data
     // Test events are not repeated.
-    expect(await replay({ since: seconds(before) })).toEqual({ replayed: '1', has_more: '0' })
+    expect(await replay({ since: seconds(before) })).toEqual({ replayed: '1', has_more: '0', next_since: '' })
     await send()
-    expect(await replay({ since: seconds(before), failed_only: '0' })).toEqual({ replayed: '2', has_more: '0' })
+    expect(await replay({ since: seconds(before), failed_only: '0' })).toEqual({
+      replayed: '2',
+      has_more: '0',
+      next_since: '',
+    })
     expect(await replay({ since: seconds(before) - 100, until: seconds(before) - 50, failed_only: 0 })).toEqual({
-      ...{ replayed: '0', has_more: '0' },
+      ...{ replayed: '0', has_more: '0', next_since: '' },
     })
     await send()
     const sent = receiver.received.filter(({ type }) => type === 'user.created').map(({ data }) => data.id)

@@ -105,6 +105,7 @@ function delivering({
       },
     }),
     findPersonalFields: () => undefined,
+    findTracking: async () => undefined,
     findReturnPath: async () => undefined,
     async findRoute(rcpt) {
       const domain = rcpt.slice(rcpt.indexOf('@') + 1)

@@ -2,6 +2,7 @@
 import type { ClaimedDelivery } from '../../store/delivery.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
 import type { FindPersonalFields, PersonalFields } from '../../streams/find-personal-fields.ts'
+import type { FindTracking, TrackContent } from '../../tracking/track-content.ts'
 import type { FindReturnPath, ReturnPath } from '../return-paths.ts'
 import type { FindRoute } from '../routes.ts'
 import type { Route } from '../smtp/transport.ts'
@@ -35,37 +36,55 @@ export interface GroupingOptions {
   findRoute: FindRoute
   findReturnPath: FindReturnPath
   findPersonalFields: FindPersonalFields
+  findTracking: FindTracking
   /** In relay mode the slot does not depend on the site, so nothing moves. */
   relay: boolean
 }
 
 /**
  * Yields a full group, a failure or a move as soon as it is known, and the other groups at the end. A recipient with a
- * return path or header fields of its own is a full group. Never throws.
+ * return path, header fields or tracked links of its own is a full group. Never throws.
  */
 export async function* groupByRoute(
   options: GroupingOptions,
   outgoing: Outgoing,
   deliveries: readonly ClaimedDelivery[],
 ): AsyncGenerator<Routed> {
-  const sender = await options.findReturnPath(outgoing.message).then(
-    returnPath => ({ returnPath }),
-    (error: unknown) => ({ error }),
-  )
-  if ('error' in sender) yield { kind: 'unrouted', deliveries: [...deliveries], error: sender.error }
-  else yield* group(options, outgoing, deliveries, sender.returnPath)
+  const personal = await findPersonal(options, outgoing).catch((error: unknown) => ({ error }))
+  if ('error' in personal) yield { kind: 'unrouted', deliveries: [...deliveries], error: personal.error }
+  else yield* group(options, outgoing, deliveries, personal)
+}
+
+/** What of a message differs between its recipients; absent: nothing of that kind. */
+interface Personal {
+  returnPath: ReturnPath | undefined
+  fields: PersonalFields | undefined
+  track: TrackContent | undefined
+}
+
+async function findPersonal(options: GroupingOptions, outgoing: Outgoing): Promise<Personal> {
+  const [returnPath, track] = await Promise.all([
+    options.findReturnPath(outgoing.message),
+    options.findTracking(outgoing),
+  ])
+  return { returnPath, track, fields: options.findPersonalFields(outgoing.message) }
 }
 
 async function* group(
-  { findRoute, findPersonalFields, relay }: GroupingOptions,
+  { findRoute, relay }: GroupingOptions,
   outgoing: Outgoing,
   deliveries: readonly ClaimedDelivery[],
-  returnPath: ReturnPath | undefined,
+  personal: Personal,
 ): AsyncGenerator<Routed> {
-  const { most, contentFor } = personalContent(outgoing, findPersonalFields(outgoing.message), returnPath)
+  const { most, contentFor } = personalContent(outgoing, personal)
+  const { returnPath } = personal
+  const tlsReport = outgoing.message.tls_report === true
   const groups = new Map<string, Group>()
   for (const [index, delivery] of deliveries.entries()) {
-    const found = await findRoute(delivery.recipient).catch((error: unknown) => ({ kind: 'unrouted' as const, error }))
+    const found = await findRoute(delivery.recipient, { tlsReport }).catch((error: unknown) => ({
+      kind: 'unrouted' as const,
+      error,
+    }))
     if (found.kind === 'unrouted') {
       yield { ...found, deliveries: deliveries.slice(index) }
       break
@@ -88,11 +107,25 @@ async function* group(
 /** The message for each recipient, and how many may share a transaction. */
 function personalContent(
   outgoing: Outgoing,
-  fields: PersonalFields | undefined,
-  returnPath: ReturnPath | undefined,
+  { returnPath, fields, track }: Personal,
 ): { most: number; contentFor(delivery: ClaimedDelivery): Outgoing } {
-  if (!fields) return { most: returnPath ? 1 : RECIPIENTS, contentFor: () => outgoing }
-  return { most: 1, contentFor: delivery => withFields(outgoing, fields(delivery, returnPath?.(delivery))) }
+  if (!fields && !track) return { most: returnPath ? 1 : RECIPIENTS, contentFor: () => outgoing }
+  const contentFor = (delivery: ClaimedDelivery) => {
+    const content = track ? tracked(outgoing, track, delivery) : outgoing
+    return fields ? withFields(content, fields(delivery, returnPath?.(delivery))) : content
+  }
+  return { most: 1, contentFor }
+}
+
+/** The message with links of its recipient. */
+function tracked(outgoing: Outgoing, track: TrackContent, delivery: ClaimedDelivery): Outgoing {
+  return {
+    ...outgoing,
+    async raw() {
+      const raw = await outgoing.raw()
+      return raw && track(raw, delivery)
+    },
+  }
 }
 
 /** The message with header fields before its own. */

@@ -61,6 +61,12 @@ const PRECISE: Readonly<Record<string, Meaning>> = {
   /** RFC 8617: ARC. */
   '7.29': { kind: 'authentication' },
   '7.30': { kind: 'tls' },
+  /** Not registered: Google's DMARC record (31, 40) and alignment (32), Microsoft's 509 and 515, which others repeat. */
+  '7.31': { kind: 'authentication' },
+  '7.32': { kind: 'authentication' },
+  '7.40': { kind: 'authentication' },
+  '7.509': { kind: 'authentication' },
+  '7.515': { kind: 'authentication' },
 }
 
 /** What a code means by itself; undefined for a general code, where the text has to decide. */

@@ -59,6 +59,9 @@ function readFields(text: string) {
   return { fields, mx }
 }
 
+/** Why the MTA-STS policy that a domain announces in DNS could not be used (RFC 8460 section 4.3.2.2). */
+export type StsFailure = 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
+
 /** A policy and how long it may be used. */
 export interface FetchedPolicy {
   /** The id in the TXT record; false without one. */
@@ -69,10 +72,12 @@ export interface FetchedPolicy {
   fetched?: number
   /** Milliseconds since 1970; a policy without it is looked up each time. */
   expires?: number
+  /** Why the policy that the domain announces could not be used; then the mode is `none`. */
+  failure?: StsFailure
 }
 
 /** A policy that was downloaded, not the memory of a failed download. */
-export type DownloadedPolicy = Required<FetchedPolicy> & { id: string }
+export type DownloadedPolicy = Required<Omit<FetchedPolicy, 'failure'>> & { id: string }
 
 /** True for a policy from a policy file. */
 export function isDownloaded(policy: FetchedPolicy | undefined): policy is DownloadedPolicy {

@@ -445,6 +445,13 @@ const OTHERS: Case[] = [
   ],
   ['gmx.de', '550 Requested action not taken: mailbox unavailable', 'bounced', 'address'],
   ['rspamd.example', '451 4.7.1 Try again later', 'deferred', 'greylisted'],
+  // Codes of Google and Microsoft without their words: cut off, or repeated by a server in between.
+  ['forwarder.example', '421 4.7.32 From: header is not aligned', 'deferred', 'authentication'],
+  ['forwarder.example', '421-4.7.32', 'deferred', 'authentication'],
+  ['forwarder.example', '451 4.7.40 Refused', 'deferred', 'authentication'],
+  ['forwarder.example', '550 5.7.31 Refused', 'bounced', 'authentication'],
+  ['forwarder.example', '451 4.7.515 Access denied', 'deferred', 'authentication'],
+  ['forwarder.example', '550 5.7.509 Access denied', 'bounced', 'authentication'],
 ]
 
 describe.each([

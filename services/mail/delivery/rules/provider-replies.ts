@@ -20,7 +20,6 @@ const GOOGLE: readonly ReplyRow[] = [
 ]
 
 const MICROSOFT: readonly ReplyRow[] = [
-  { enhanced: /^5\.7\.5(?:09|15)$/, kind: 'authentication' },
   { codes: /^5/, text: /\bS3(?:140|150)\b|\(S775\)|part of their network is on our block ?list/i, kind: 'reputation' },
   { text: /\b(?:DY|OU|SC)-00\d\b/, kind: 'reputation' },
   { text: /\bRP-00\d\b/, kind: 'throttled', retry: true, slow: true },

@@ -3,8 +3,9 @@
 import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { PROBE_MS, RELAY_PROBE_MS } from '../rules/site-control.ts'
 import { ownReply } from '../rules/smtp-reply.ts'
+import { type FailedTls, failureOfCode, NOT_IN_POLICY, type TlsFailure } from '../rules/tls-results.ts'
 import type { Mx } from './mx.ts'
-import { DEADLINES, type Deadlines, Refusal, Session } from './session.ts'
+import { DEADLINES, type Deadlines, Refusal, Session, type SessionOptions } from './session.ts'
 import { WireError } from './smtp-wire.ts'
 import type { TlsPolicy } from './tls-policy.ts'
 import type { RecipientOutcome, Relay, Route } from './transport.ts'
@@ -43,6 +44,14 @@ const TIMEOUT_DOWN_MS = 15 * 60_000
 const AGAIN_MS = PROBE_MS - 5_000
 const RELAY_AGAIN_MS = RELAY_PROBE_MS - 500
 
+/** One pass over the hosts of a route. */
+interface Search {
+  route: Route
+  /** Addresses that failed some time ago are asked again. */
+  again: boolean
+  onTlsFailure(failure: FailedTls): void
+}
+
 type TlsSetting = 'implicit' | 'require' | 'offered' | 'off'
 
 /** Connects to hosts of routes; remembers which addresses are down. */
@@ -55,19 +64,24 @@ export class Connector {
     this.#down = new DownAddresses(options)
   }
 
-  /** Tries the hosts in order. Where all addresses failed lately, those that failed some time ago are asked again. */
-  async connect(route: Route): Promise<Connected> {
-    const first = await this.#tryHosts(route, false)
-    return 'session' in first || first.unreachable?.until === undefined ? first : this.#tryHosts(route, true)
+  /**
+   * Tries the hosts in order. Where all addresses failed lately, those that failed some time ago are asked again.
+   * `onTlsFailure` is called for each session that failed because of TLS.
+   */
+  async connect(route: Route, onTlsFailure: (failure: FailedTls) => void = () => {}): Promise<Connected> {
+    const first = await this.#tryHosts({ route, onTlsFailure, again: false })
+    if ('session' in first || first.unreachable?.until === undefined) return first
+    return this.#tryHosts({ route, onTlsFailure, again: true })
   }
 
-  async #tryHosts(route: Route, again: boolean): Promise<Connected> {
+  async #tryHosts(search: Search): Promise<Connected> {
+    const { route } = search
     const notes: string[] = []
     const marked: number[] = []
     const noHost = new WireError('network', sentence('delivery.no_host'))
     let found: Failed = { outcome: { kind: 'error', error: noHost }, notes }
     for (const host of route.hosts) {
-      const result = await this.#tryHost(host, route, again)
+      const result = await this.#tryHost(host, search)
       if ('session' in result) return result
       if ('marked' in result) {
         marked.push(...result.marked)
@@ -82,9 +96,12 @@ export class Connector {
     return { outcome: { kind: 'withheld' }, notes: [], unreachable: { reason, until: Math.min(...marked) } }
   }
 
-  async #tryHost(host: string, route: Route, again: boolean): Promise<Connected | Marked> {
-    const tls = this.#tlsSettingOf(host, route)
-    if (!tls) return failed(new WireError('tls', sentence('delivery.not_in_policy', { host })), host, true)
+  async #tryHost(host: string, search: Search): Promise<Connected | Marked> {
+    const tls = this.#tlsSettingOf(host, search.route)
+    if (!tls) {
+      search.onTlsFailure({ ...NOT_IN_POLICY, mx: host })
+      return failed(new WireError('tls', sentence('delivery.not_in_policy', { host })), host, true)
+    }
     const answer = await this.#options.mx.addressesOf(host)
     if (answer.kind === 'permanent') {
       const reply = ownReply(550, '5.4.4', answer.reason)
@@ -93,30 +110,33 @@ export class Connector {
     if (answer.kind === 'temporary') return failed(new WireError('network', answer.reason), host)
     let last: Connected | undefined
     for (const ip of answer.ips) {
-      if (!this.#down.mayTry(ip, again)) continue
-      last = await this.#tryAddress(host, ip, tls)
+      if (!this.#down.mayTry(ip, search.again)) continue
+      last = await this.#tryAddress(host, ip, tls, search)
       if ('session' in last) return last
     }
     return last ?? { marked: answer.ips.map(ip => this.#down.againAt(ip)) }
   }
 
-  async #tryAddress(host: string, ip: string, tls: TlsSetting): Promise<Connected> {
+  async #tryAddress(host: string, ip: string, tls: TlsSetting, search: Search): Promise<Connected> {
+    let from: string | undefined
     try {
-      return { session: await this.#open(host, ip, tls) }
+      return { session: await this.#open(host, ip, tls, address => (from = address)) }
     } catch (error) {
+      const failure = tlsFailureOf(error)
+      if (failure) search.onTlsFailure({ ...failure, mx: host, ip, from })
       if (error instanceof Refusal) return refused(error, ip)
       if (!(error instanceof WireError)) throw error
       if (error.kind !== 'tls') this.#down.add(ip, error.kind === 'timeout')
       if (error.kind !== 'tls' || tls !== 'offered') return failed(error, ip)
+      this.#options.tlsPolicy.rememberClear(host, failure)
     }
-    this.#options.tlsPolicy.rememberClear(host)
-    return this.#tryAddress(host, ip, 'off')
+    return this.#tryAddress(host, ip, 'off', search)
   }
 
-  #open(host: string, ip: string, tls: TlsSetting): Promise<Session> {
+  #open(host: string, ip: string, tls: TlsSetting, onConnect: SessionOptions['onConnect']): Promise<Session> {
     const { relay, port, helo, deadlines = DEADLINES, ca } = this.#options
-    const slow = this.#down.has(ip)
-    return Session.open({ host, ip, tls, port: relay?.port ?? port, helo, deadlines, ca, login: relay?.login, slow })
+    const options = { host, ip, tls, port: relay?.port ?? port, helo, deadlines, ca, login: relay?.login }
+    return Session.open({ ...options, slow: this.#down.has(ip), ...(onConnect && { onConnect }) })
   }
 
   #tlsSettingOf(host: string, route: Route): TlsSetting | undefined {
@@ -168,6 +188,13 @@ class DownAddresses {
 /** All addresses of a host failed lately; when each may be asked again. */
 interface Marked {
   marked: number[]
+}
+
+/** What an error of an opening session says about TLS; undefined: nothing. */
+function tlsFailureOf(error: unknown): TlsFailure | undefined {
+  if (error instanceof Refusal && error.stage === 'starttls')
+    return { type: 'starttls-not-supported', reason: String(error.reply.code) }
+  return error instanceof WireError && error.kind === 'tls' ? failureOfCode(error.code) : undefined
 }
 
 function refused({ stage, reply }: Refusal, ip: string): Failed {

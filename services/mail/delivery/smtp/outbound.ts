@@ -2,12 +2,15 @@
 import { Connector, type ConnectorOptions } from './hosts.ts'
 import { createPool } from './pool.ts'
 import type { Session } from './session.ts'
-import type { RecipientOutcome, Route, Sent, Transaction, Transport, Unopened } from './transport.ts'
+import { type CountTls, tallyOf } from './tls-tally.ts'
+import type { Recipient, RecipientOutcome, Route, Sent, Transaction, Transport, Unopened } from './transport.ts'
 
 /** Dependencies of {@link createOutbound}. */
 export interface OutboundOptions extends ConnectorOptions {
   /** Called with the number of open connections when it changes. */
   onConnections(count: number): void
+  /** Counts the TLS results of sessions; default: they are not counted. */
+  countTls?: CountTls | undefined
 }
 
 /** Makes the SMTP transport. */
@@ -31,12 +34,17 @@ export function createOutbound(options: OutboundOptions): Transport {
   }
 
   /** A kept session or a new one. */
-  const sessionOf = async (route: Route) => {
+  const sessionOf = async (route: Route, recipients: readonly Recipient[]) => {
+    const tally = tallyOf(options, route, recipients)
     const held = pool.take(route.key)
-    if (held) return { session: held, held: true }
-    const found = await connector.connect(route)
+    if (held) {
+      tally?.used(held)
+      return { session: held, held: true }
+    }
+    const found = await connector.connect(route, tally?.failed)
     if (!('session' in found)) return found
     pool.opened()
+    tally?.used(found.session)
     return { session: found.session, held: false }
   }
 
@@ -46,7 +54,7 @@ export function createOutbound(options: OutboundOptions): Transport {
       const all = (outcome: RecipientOutcome) => given.recipients.map(() => outcome)
       const open = openingOf(given)
       const once = async (): Promise<Sent | undefined> => {
-        const found = await sessionOf(route)
+        const found = await sessionOf(route, given.recipients)
         if (!('session' in found)) {
           const notes = found.notes.join('\n').slice(0, 4_000)
           return { ...sent(started, undefined, all(found.outcome), notes), unreachable: found.unreachable }

@@ -56,6 +56,8 @@ export interface SessionOptions {
   login?: { user: string; password: string } | undefined
   /** The address has kept us waiting before. */
   slow?: boolean
+  /** Called with our address once the connection exists. */
+  onConnect?(localAddress: string | undefined): void
 }
 
 /** An open session. */
@@ -64,6 +66,8 @@ export class Session {
   readonly wire: Wire
   /** Transactions so far. */
   used = 0
+  /** Policy domains whose TLS result of this session is counted. */
+  readonly countedFor = new Set<string>()
   #offers = new Map<string, string>()
   #dirty = false
 
@@ -77,6 +81,7 @@ export class Session {
     const { host, ip, port, deadlines, tls, ca } = options
     const implicit = tls === 'implicit' ? { tls: { host, verify: true, ca } } : {}
     const wire = await Wire.open({ ip, port, ...implicit }, deadlines.connect)
+    options.onConnect?.(wire.localAddress)
     const session = new Session(options, wire)
     try {
       await session.#greet()

@@ -8,9 +8,12 @@ import { Conversation, parseReply, type ServerReply } from '../rules/smtp-reply.
 /** The connection is of no use any more. `timeout`: the deadline passed; `network`: it broke; `tls`: the handshake failed. */
 export class WireError extends SentenceError {
   readonly kind: 'network' | 'timeout' | 'tls' | 'protocol'
-  constructor(kind: WireError['kind'], given: Sentence) {
+  /** Code of Node or OpenSSL, where there is one. */
+  readonly code: string | undefined
+  constructor(kind: WireError['kind'], given: Sentence, code?: string) {
     super(given)
     this.kind = kind
+    this.code = code
   }
 }
 
@@ -35,6 +38,10 @@ export interface TlsFacts {
 export class Wire {
   conversation = new Conversation()
   tls: TlsFacts | undefined
+  /** Code of what is wrong with the certificate of a session that does not require a valid one. */
+  certificateError: string | undefined
+  /** Our address of the connection. */
+  readonly localAddress: string | undefined
   #socket: Socket
   #error: WireError | undefined
   #rest = ''
@@ -43,6 +50,7 @@ export class Wire {
 
   private constructor(socket: Socket) {
     this.#socket = socket
+    this.localAddress = socket.localAddress
     this.#attach(socket)
   }
 
@@ -88,6 +96,8 @@ export class Wire {
     this.#socket = secure
     this.#attach(secure)
     this.tls = factsOf(secure)
+    // The code, although the types say that it is an error.
+    this.certificateError = secure.authorized ? undefined : String(secure.authorizationError)
     this.conversation.note(`${this.tls.version} ${this.tls.cipher}`)
   }
 
@@ -216,11 +226,11 @@ function settled(socket: Socket, event: string, deadlineMs: number, kind: 'netwo
       else resolve()
     }
     const good = () => finish()
-    const closed = () => finish(new WireError(kind, sentence('delivery.closed')))
-    const bad = (error: Error) => finish(new WireError(kind, verbatim(error.message)))
+    const closed = () => finish(new WireError(kind, sentence('delivery.closed'), 'ECONNRESET'))
+    const bad = (error: NodeJS.ErrnoException) => finish(new WireError(kind, verbatim(error.message), error.code))
     const late = () => {
       const reason = sentence('delivery.no_connection', { seconds: deadlineMs / 1000 })
-      finish(new WireError(kind === 'tls' ? 'tls' : 'timeout', reason))
+      finish(new WireError(kind === 'tls' ? 'tls' : 'timeout', reason, 'ETIMEDOUT'))
     }
     const timer = setTimeout(late, deadlineMs)
     socket.once(event, good).once('close', closed).once('error', bad)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { makeCertificate } from '../../../platform/security/self-signed-certificate.ts'
-import type { FetchedPolicy } from '../rules/mta-sts.ts'
+import type { FetchedPolicy, StsFailure } from '../rules/mta-sts.ts'
 import { fetchStsPolicy, type ResolveRecords } from './sts-policy.ts'
 
 const NONE: FetchedPolicy = { id: false, mode: 'none' }
@@ -83,37 +83,39 @@ test('a known policy is not downloaded again while its id is in DNS, until it ex
   expect(await fetch('example.net', KNOWN)).toMatchObject({ mx: ['mx.example.net'] })
 })
 
-test.each<[string, Record<string, unknown[]>]>([
+const UNREACHED: FetchedPolicy = { ...NONE, failure: 'sts-policy-fetch-error' }
+
+test.each<[string, Record<string, unknown[]>, FetchedPolicy?]>([
   ['no record', { 'TXT _mta-sts.example.net': [] }],
   ['another record', { 'TXT _mta-sts.example.net': [['v=spf1 -all']] }],
   ['two records', { 'TXT _mta-sts.example.net': [['v=STSv1; id=1'], ['v=STSv1; id=2']] }],
-  ['a policy host without an address', { 'A mta-sts.example.net': [] }],
-  ['a policy host with a host name for an address', { 'A mta-sts.example.net': ['localhost'] }],
-])('with %s in DNS the known policy is used until it expires, else none', async (_, records) => {
+  ['a policy host without an address', { 'A mta-sts.example.net': [] }, UNREACHED],
+  ['a policy host with a host name for an address', { 'A mta-sts.example.net': ['localhost'] }, UNREACHED],
+])('with %s in DNS the known policy is used until it expires, else none', async (_, records, none = NONE) => {
   const { options, paths, time } = await policyHost()
   const fetch = fetchStsPolicy(zone(records), options)
-  expect(await fetch('example.net', undefined)).toEqual(NONE)
+  expect(await fetch('example.net', undefined)).toEqual(none)
   expect(await fetch('example.net', OTHER)).toEqual(OTHER)
   time.now += 1
-  expect(await fetch('example.net', OTHER)).toEqual(NONE)
+  expect(await fetch('example.net', OTHER)).toEqual(none)
   expect(paths).toEqual([])
 })
 
-const LATER = { id: '1', mode: 'none', expires: NOW + 3_600_000 }
+const later = (failure: StsFailure): FetchedPolicy => ({ id: '1', mode: 'none', expires: NOW + 3_600_000, failure })
 
 describe('a download is refused, the known policy is used, and the id is tried again an hour later', () => {
-  test.each<[string, Answer]>([
+  test.each<[string, Answer, StsFailure?]>([
     ['404', { status: 404 }],
     ['204', { status: 204, body: '' }],
     ['a redirect', { status: 302, location: 'https://mta-sts.example.net/other' }],
     ['a page', { type: 'text/html' }],
-    ['a file that is no policy', { body: 'mode: enforce' }],
+    ['a file that is no policy', { body: 'mode: enforce' }, 'sts-policy-invalid'],
     ['a file of more than 64 KiB', { body: FILE + 'x'.repeat(64 * 1024) }],
-  ])('%s', async (_, answer) => {
+  ])('%s', async (_, answer, failure = 'sts-policy-fetch-error') => {
     const { options, paths } = await policyHost(answer)
     const fetch = fetchStsPolicy(zone(), options)
-    expect(await fetch('example.net', undefined)).toEqual(LATER)
-    expect(await fetch('example.net', { ...OTHER, mode: 'none' })).toEqual(LATER)
+    expect(await fetch('example.net', undefined)).toEqual(later(failure))
+    expect(await fetch('example.net', { ...OTHER, mode: 'none' })).toEqual(later(failure))
     expect(await fetch('example.net', OTHER)).toEqual(OTHER)
     expect(paths).toHaveLength(3)
   })
@@ -124,14 +126,14 @@ describe('a download is refused, the known policy is used, and the id is tried a
     ['an address', ['127.0.0.1']],
   ])('a certificate for %s', async (_, names) => {
     const { options, paths } = await policyHost({}, names)
-    expect(await fetchStsPolicy(zone(), options)('example.net', undefined)).toEqual(LATER)
+    expect(await fetchStsPolicy(zone(), options)('example.net', undefined)).toEqual(later('sts-webpki-invalid'))
     expect(paths).toEqual([])
   })
 
   test('a certificate of an unknown authority', async () => {
     const { options, paths } = await policyHost()
     const { ca: _, ...untrusting } = options
-    expect(await fetchStsPolicy(zone(), untrusting)('example.net', undefined)).toEqual(LATER)
+    expect(await fetchStsPolicy(zone(), untrusting)('example.net', undefined)).toEqual(later('sts-webpki-invalid'))
     expect(paths).toEqual([])
   })
 })
@@ -147,7 +149,9 @@ test.each([
 ])('a policy host on a private address is never connected to: %s', async (_, a, aaaa) => {
   const { options, paths } = await policyHost()
   const resolve = zone({ 'A mta-sts.example.net': a, 'AAAA mta-sts.example.net': aaaa })
-  expect(await fetchStsPolicy(resolve, { ...options, allowPrivate: false })('example.net', undefined)).toEqual(NONE)
+  expect(await fetchStsPolicy(resolve, { ...options, allowPrivate: false })('example.net', undefined)).toEqual(
+    UNREACHED,
+  )
   expect(paths).toEqual([])
 })
 

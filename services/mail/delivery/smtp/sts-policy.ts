@@ -16,7 +16,9 @@ import {
   parsePolicyFile,
   policyIdOf,
   refreshAt,
+  type StsFailure,
 } from '../rules/mta-sts.ts'
+import { failureOfCode } from '../rules/tls-results.ts'
 
 /**
  * Finds a domain's policy. `known` is the previous one: it is used until it expires when its id is still in DNS, or when
@@ -79,26 +81,35 @@ export function fetchStsPolicy(resolve: ResolveRecords, options: StsOptions): Fe
     const upToDate = id === current?.id && !(isDownloaded(current) && refreshAt(current) <= options.now())
     const found = id === undefined || upToDate ? undefined : await fetchNew(resolve, name, id, options)
     // A known policy of mode none requires nothing, so the wait after a failed download may take its place.
-    const replaced = found && (found.mx !== undefined || !current || current.mode === 'none')
-    return replaced ? found : (current ?? NO_POLICY)
+    const replaced = found?.expires !== undefined && (found.mx !== undefined || !current || current.mode === 'none')
+    return replaced ? found : (current ?? found ?? NO_POLICY)
   }
 }
 
-/** The policy with this id; without `mx` when the download failed; undefined when the host has no usable address. */
+/** The policy with this id; without `mx` when the download failed, and not to be kept when the host has no usable address. */
 async function fetchNew(
   resolve: ResolveRecords,
   name: string,
   id: string,
   options: StsOptions,
-): Promise<FetchedPolicy | undefined> {
+): Promise<FetchedPolicy> {
   const host = `mta-sts.${name}`
   const addresses = await addressesOf(resolve, host, options)
-  if (addresses.length === 0) return undefined
-  const file = await download(host, addresses, options).then(parsePolicyFile, () => undefined)
+  if (addresses.length === 0) return { ...NO_POLICY, failure: 'sts-policy-fetch-error' }
+  const file = await download(host, addresses, options).then(
+    text => parsePolicyFile(text) ?? 'sts-policy-invalid',
+    failureOf,
+  )
   const at = options.now()
-  return file
-    ? { id, mode: file.mode, mx: file.mx, fetched: at, expires: at + file.maxAge * 1000 }
-    : { id, mode: 'none', expires: at + RETRY_MS }
+  return typeof file === 'string'
+    ? { id, mode: 'none', expires: at + RETRY_MS, failure: file }
+    : { id, mode: file.mode, mx: file.mx, fetched: at, expires: at + file.maxAge * 1000 }
+}
+
+/** A certificate that is not valid for the policy host, or anything else that kept the file from being read. */
+function failureOf(error: unknown): StsFailure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  return failureOfCode(code).type === 'validation-failure' ? 'sts-policy-fetch-error' : 'sts-webpki-invalid'
 }
 
 async function lookup(resolve: ResolveRecords, name: string, type: string): Promise<unknown[]> {
@@ -150,5 +161,7 @@ async function download(host: string, addresses: readonly string[], { ca, port =
 function checkPolicyHost(host: string, certificate: PeerCertificate): Error | undefined {
   const options = { subject: 'never', partialWildcards: false } as const
   const fits = new X509Certificate(certificate.raw).checkHost(host, options) !== undefined
-  return checkServerIdentity(host, certificate) ?? (fits ? undefined : new Error(`the certificate is not for ${host}`))
+  const wrongName = () =>
+    Object.assign(new Error(`the certificate is not for ${host}`), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+  return checkServerIdentity(host, certificate) ?? (fits ? undefined : wrongName())
 }

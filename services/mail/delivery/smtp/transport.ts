@@ -3,6 +3,7 @@ import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
 import type { Stage } from '../rules/classify-reply.ts'
 import type { Reply } from '../rules/smtp-reply.ts'
 import type { StsPolicy } from '../rules/tls-requirement.ts'
+import type { ReportedPolicy } from '../rules/tls-results.ts'
 import type { TlsFacts, WireError } from './smtp-wire.ts'
 
 /** Where a transaction goes: hosts in order, one key for connections that may be shared. */
@@ -11,6 +12,8 @@ export interface Route {
   key: string
   hosts: readonly string[]
   policy?: StsPolicy | undefined
+  /** The policy as TLS reports name it; absent: sessions are not counted for them. */
+  reported?: ReportedPolicy | undefined
 }
 
 /** The next hop of relay mode. */

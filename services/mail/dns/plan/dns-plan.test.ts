@@ -364,7 +364,7 @@ describe('the alias of the return path', () => {
       {
         action: 'conflict',
         code: 'foreign_value',
-        reason: { code: 'dns_plan.name_in_use', params: { name, types: ['MX', 'TXT'] } },
+        reason: { code: 'dns_plan.return_path_in_use', params: { name, types: ['MX', 'TXT'] } },
       },
     ],
     ['no zone', { zone: undefined }, { action: 'skip' }],

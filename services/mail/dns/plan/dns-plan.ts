@@ -3,7 +3,7 @@
  * changed in two ways: our terms go into an SPF record, and what the owner accepted by name is replaced.
  */
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
-import type { GuidanceRow } from '../records/guidance.ts'
+import { type GuidanceRow, isReturnPathRow } from '../records/guidance.ts'
 import { canonicalValue, type RecordType, sameRecord } from '../records/record.ts'
 import { planAlias } from './plan-alias.ts'
 import { planDkim } from './plan-dkim.ts'
@@ -18,6 +18,15 @@ import {
   type RowContext,
   replaceOrConflict,
 } from './plan-item.ts'
+import {
+  isHeldBack,
+  isKeptByOwner,
+  makesRoom,
+  planBesideAlias,
+  planReturnPathAlias,
+  planReturnPathMx,
+  planReturnPathSpf,
+} from './plan-return-path.ts'
 import { planSpf } from './plan-spf.ts'
 
 /** The plan for all rows that can be written, then for records of ours that are wanted no longer. */
@@ -38,7 +47,10 @@ function planRow(row: GuidanceRow & { type: RecordType }, input: PlanInput): Pla
   const here = input.current(name)
   const context: RowContext = { row, zone, wanted, here, input, accepted: input.accepted.has(row.id) }
   const cname = here.find(record => record.type === 'CNAME')
-  if (cname && type !== 'CNAME')
+  if (cname && type !== 'CNAME' && isReturnPathRow(row.purpose)) {
+    const planned = planBesideAlias(context, cname)
+    if (planned) return planned
+  } else if (cname && type !== 'CNAME')
     return item(context, 'conflict', sentence('dns_plan.cname', { name, target: cname.value }), {
       before: cname,
       code: 'cname_in_the_way',
@@ -53,7 +65,10 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
   dkim: planDkim,
   spf: planSpf,
   dmarc: planDmarc,
-  return_path: planAlias,
+  return_path: planReturnPathAlias,
+  return_path_mx: planReturnPathMx,
+  return_path_spf: planReturnPathSpf,
+  tracking: planAlias,
   a: planAddress,
   ptr: planValue,
   mta_sts: planValue,
@@ -115,10 +130,8 @@ function outside(row: GuidanceRow & { type: RecordType }): PlanItem {
 /** Our own records that no row asks for: an old token, a removed key, a former address. */
 function planStale(input: PlanInput, items: readonly PlanItem[]): PlanItem[] {
   const used = new Set(items.map(({ before }) => before?.id).filter(id => id !== undefined))
-  // What the owner took over is theirs now, also where we wrote it.
-  const byHand = new Set(input.rows.filter(({ writable }) => !writable).map(({ id }) => id))
   return input.owned.flatMap(entry => {
-    if (byHand.has(entry.row)) return []
+    if (isKeptByOwner(input.rows, entry) || isHeldBack(entry, items)) return []
     const zone = input.zoneOf(entry.name)
     const stored = input.current(entry.name).find(record => sameRecord(record, entry))
     const wanted = items.some(planned => sameRecord({ ...entry, id: '', ttl: 0 }, planned))
@@ -128,7 +141,10 @@ function planStale(input: PlanInput, items: readonly PlanItem[]): PlanItem[] {
     const reason = sentence('dns_plan.no_longer_needed')
     return [
       settle(
-        { row, action: 'delete', name, type, value, ttl, zone: zone.id, before: stored, reason, warnings: [] },
+        {
+          ...{ row, action: 'delete', name, type, value, ttl, zone: zone.id, before: stored, reason, warnings: [] },
+          ...(makesRoom(stored, items) ? { frees: true as const } : {}),
+        },
         input,
       ),
     ]
@@ -169,8 +185,8 @@ export function vanished({
 
 function outdatedEntries(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): OwnedRecord[] {
   const wanted = new Map(rows.map(row => [row.id, row]))
-  return owned.filter(({ row, before, value }) => {
-    const asked = wanted.get(row)
-    return before === undefined && asked?.writable !== false && asked?.value !== value
+  return owned.filter(entry => {
+    const { row, before, value } = entry
+    return before === undefined && !isKeptByOwner(rows, entry) && wanted.get(row)?.value !== value
   })
 }

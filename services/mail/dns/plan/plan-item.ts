@@ -33,6 +33,8 @@ export interface PlanInput {
   /** Rows whose conflict the owner resolved in our favour. */
   accepted: ReadonlySet<string>
   spfTerms: readonly string[]
+  /** Hosts that take reports for this installation, and the SPF mechanism of return paths; absent: no row needs them. */
+  returnPath?: { hosts: readonly string[]; term: string }
   /** The policy that applies to the domain as long as it has no DMARC record of its own. */
   inheritedDmarc: DmarcDiscovery
 }

@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { reportToken } from '../../message/report-address.ts'
-import { guidance, reverseName, type SendingHost, spfTerms, spfViolations, zoneFile } from './guidance.ts'
+import {
+  guidance,
+  isReturnPathRow,
+  reverseName,
+  type SendingHost,
+  spfTerms,
+  spfViolations,
+  zoneFile,
+} from './guidance.ts'
 
 const host: SendingHost = {
   hostname: 'mail.postwright.example',
@@ -62,6 +70,28 @@ describe('the return path', () => {
     expect(zoneFile('example.com', rowOf(domain))).toContain(
       'bounce.example.com. 600 IN CNAME bounces.postwright.example.',
     )
+  })
+  test('is an MX and an SPF record where that was chosen', () => {
+    const rows = guidance({ ...domain, dns: { return_path_records: 'mx', spf_all: '-all' } }, bounces).filter(
+      ({ name }) => name === 'bounce.example.com',
+    )
+    expect(rows.map(({ id, type, host: at, value, writable }) => [id, type, at, value, writable])).toEqual([
+      ['return_path_mx', 'MX', 'bounce', '10 bounces.postwright.example', true],
+      ['return_path_spf', 'TXT', 'bounce', 'v=spf1 include:bounces.postwright.example -all', true],
+    ])
+    expect(rows.map(({ id, purpose, need }) => [id === purpose, need])).toEqual([
+      [true, 'recommended'],
+      [true, 'recommended'],
+    ])
+    expect(zoneFile('example.com', rows)).toContain('bounce.example.com. 600 IN MX 10 bounces.postwright.example.\n')
+    const byHand = { ...domain, dns: { return_path_records: 'mx' as const, by_hand: ['return_path'] } }
+    expect(
+      guidance(byHand, bounces)
+        .filter(({ id }) => isReturnPathRow(id))
+        .map(({ writable }) => writable),
+    ).toEqual([false, false])
+    const shared = { ...domain, dns: { return_path_records: 'mx' as const, return_path: 'shared' as const } }
+    expect(guidance(shared, bounces).filter(({ id }) => isReturnPathRow(id))).toEqual([])
   })
   test('set by hand is not written', () => {
     expect(rowOf({ ...domain, dns: { by_hand: ['return_path'] } })).toMatchObject([{ writable: false }])
@@ -209,4 +239,28 @@ test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfViolatio
   expect(spfTerms({}, changed)).toEqual(terms)
   expect(spfViolations(changed)).toEqual(errors)
   expect(guidance(domain, changed).find(({ id }) => id === 'spf')?.writable).toBe(terms.length > 0)
+})
+
+describe('tracked links', () => {
+  const host = { hostname: 'mail.example.net', addresses: [], spfMechanisms: [], trackingTarget: 'app.example.net' }
+  const rowsOf = (name: string, tracking: { opens: boolean; clicks: boolean } | undefined, more: object = {}) =>
+    guidance({ name, verification_token: 't', dkim: [], ...(tracking && { tracking }) }, { ...host, ...more })
+      .filter(({ purpose }) => purpose === 'tracking')
+      .map(row => `${row.name} ${row.type} ${row.value} ${row.need}`)
+
+  test.each<[string, string[], string[]]>([
+    ['on', rowsOf('example.com', { opens: true, clicks: false }), ['links.example.com CNAME app.example.net optional']],
+    ['never set', rowsOf('example.com', undefined), []],
+    ['off', rowsOf('example.com', { opens: false, clicks: false }), []],
+    [
+      'on without a public name',
+      rowsOf('example.com', { opens: true, clicks: true }, { trackingTarget: undefined }),
+      [],
+    ],
+    [
+      'on at the name of the app',
+      rowsOf('example.net', { opens: true, clicks: true }, { trackingTarget: 'links.example.net' }),
+      [],
+    ],
+  ])('%s', (_, rows, expected) => expect(rows).toEqual(expected))
 })

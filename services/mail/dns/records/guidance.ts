@@ -2,6 +2,7 @@
 import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type Mac, reportAddress, reportToken, reportUrl } from '../../message/report-address.ts'
 import { returnPathHost } from '../../message/return-path.ts'
+import { trackingHost } from '../../message/tracking-host.ts'
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
 import { type DmarcPolicy, newDmarc } from './dmarc.ts'
@@ -17,6 +18,8 @@ export interface SendingHost {
   spfMechanisms: readonly string[]
   /** Host that takes reports about deliveries; absent: none does. */
   bounceDomain?: string
+  /** Host that serves tracked links; absent: no public name. */
+  trackingTarget?: string | undefined
   reports?: ReportTargets
 }
 
@@ -53,11 +56,23 @@ export interface GuidanceDomain {
     ttl?: number
     by_hand?: readonly string[]
     return_path?: ReturnPathMode
+    return_path_records?: ReturnPathRecords
   }
+  tracking?: { opens: boolean; clicks: boolean }
 }
 
 /** What a record is for. */
-export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
+export type Purpose =
+  | 'ownership'
+  | 'dkim'
+  | 'spf'
+  | 'dmarc'
+  | ReturnPathPurpose
+  | 'tracking'
+  | 'a'
+  | 'ptr'
+  | 'mta_sts'
+  | 'tls_rpt'
 
 /**
  * Envelope sender of a domain's mail: `own`: an address at `bounce.<domain>` once its record is verified; `shared`: an
@@ -65,8 +80,21 @@ export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'return_path' | '
  */
 export type ReturnPathMode = 'own' | 'shared' | 'off'
 
-/** Id of the row of the return path. */
-export const RETURN_PATH_ROW = 'return_path'
+/** The form of the records at `bounce.<domain>`: an alias of BOUNCE_DOMAIN, or an MX and an SPF record (ADR 102). */
+export type ReturnPathRecords = 'cname' | 'mx'
+
+const RETURN_PATH_PURPOSES = ['return_path', 'return_path_mx', 'return_path_spf'] as const
+
+/** Purposes of the return path's rows, which are the ids of these rows as well. */
+export type ReturnPathPurpose = (typeof RETURN_PATH_PURPOSES)[number]
+
+/** True for the purpose or the row id of a record of the return path, in either form. */
+export function isReturnPathRow(row: string): row is ReturnPathPurpose {
+  return RETURN_PATH_PURPOSES.some(purpose => purpose === row)
+}
+
+/** Id of the row of tracked links. */
+export const TRACKING_ROW = 'tracking'
 
 /** One record of the guidance. */
 export interface GuidanceRow {
@@ -74,7 +102,7 @@ export interface GuidanceRow {
   id: string
   purpose: Purpose
   need: 'required' | 'recommended' | 'optional'
-  type: 'TXT' | 'A' | 'AAAA' | 'CNAME' | 'PTR'
+  type: 'TXT' | 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR'
   /** Fully qualified, canonical. */
   name: string
   /** Relative to the domain, as DNS panels ask for it. */
@@ -113,16 +141,16 @@ export function spfViolations({ hostname, addresses, spfMechanisms }: SendingHos
   }
 }
 
+/** The entry of `by_hand` for a purpose: the owner keeps the return path as a whole. */
+function keptAs(purpose: Purpose): string {
+  return isReturnPathRow(purpose) ? 'return_path' : purpose
+}
+
 /** All rows, most important first. */
 export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow[] {
   const { name, dns } = domain
   const terms = spfTerms(domain, host)
-  const row = (entry: Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }): GuidanceRow => ({
-    ...entry,
-    host: relativeName(entry.name, name),
-    ttl: dns?.ttl ?? TTL,
-    writable: (entry.writable ?? true) && !dns?.by_hand?.includes(entry.purpose),
-  })
+  const row = (entry: Row) => completeRow(domain, entry)
   return [
     row({
       id: 'ownership',
@@ -151,7 +179,8 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       name: `_dmarc.${name}`,
       value: newDmarc(dns?.dmarc?.policy ?? 'none', dmarcRua(domain, host)),
     }),
-    ...returnPathRows(domain, host).map(row),
+    ...returnPathRows(domain, host, dns?.return_path_records),
+    ...trackingRows(domain, host).map(row),
     ...host.addresses.map(ip => row(addressRow(host.hostname, ip, dns?.address !== false))),
     ...host.addresses.map(ip => row(ptrRow(host.hostname, ip))),
     row({
@@ -195,6 +224,15 @@ function tlsRua({ _id, name }: GuidanceDomain, { reports }: SendingHost): string
 
 type Row = Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }
 
+function completeRow({ name, dns }: GuidanceDomain, entry: Row): GuidanceRow {
+  return {
+    ...entry,
+    host: relativeName(entry.name, name),
+    ttl: dns?.ttl ?? TTL,
+    writable: (entry.writable ?? true) && !dns?.by_hand?.includes(keptAs(entry.purpose)),
+  }
+}
+
 function dkimRow(domain: string, key: GuidanceKey): Row {
   const revoked = key.state === 'revoked'
   return {
@@ -210,23 +248,37 @@ function dkimRow(domain: string, key: GuidanceKey): Row {
 }
 
 /**
- * The alias that makes a name of the domain the envelope sender of its mail, so that SPF passes for the domain itself. The
- * installation's own name needs none.
+ * The records that make a name of the domain the envelope sender of its mail, so that SPF passes for the domain itself: an
+ * alias, or an MX and an SPF record. The installation's own name needs none.
  */
-function returnPathRows({ name, dns }: GuidanceDomain, { bounceDomain }: SendingHost): Row[] {
-  const host = returnPathHost(name)
-  if (bounceDomain === undefined || host === undefined || host === bounceDomain) return []
+export function returnPathRows(
+  domain: GuidanceDomain,
+  { bounceDomain }: SendingHost,
+  form: ReturnPathRecords = 'cname',
+): GuidanceRow[] {
+  const { name: domainName, dns } = domain
+  const name = returnPathHost(domainName)
+  if (bounceDomain === undefined || name === undefined || name === bounceDomain) return []
   if ((dns?.return_path ?? 'own') !== 'own') return []
-  return [
-    {
-      id: RETURN_PATH_ROW,
-      purpose: 'return_path',
-      need: 'recommended',
-      type: 'CNAME',
-      name: host,
-      value: bounceDomain,
-    },
-  ]
+  const row = (purpose: ReturnPathPurpose, type: GuidanceRow['type'], value: string) =>
+    completeRow(domain, { id: purpose, purpose, need: 'recommended', type, name, value })
+  if (form === 'cname') return [row('return_path', 'CNAME', bounceDomain)]
+  // Both name BOUNCE_DOMAIN and not its servers: like the alias, they follow a change of these.
+  const spf = newSpf([returnPathTerm(bounceDomain)], dns?.spf_all)
+  return [row('return_path_mx', 'MX', `10 ${bounceDomain}`), row('return_path_spf', 'TXT', spf)]
+}
+
+/** The SPF mechanism that passes the servers of the installation, by the record that BOUNCE_DOMAIN has. */
+export function returnPathTerm(bounceDomain: string): string {
+  return `include:${bounceDomain}`
+}
+
+/** The alias that makes links of tracked mail lead to a name of the domain; only while the domain tracks. */
+function trackingRows({ name, tracking }: GuidanceDomain, { trackingTarget }: SendingHost): Row[] {
+  const host = trackingHost(name)
+  if (!tracking?.opens && !tracking?.clicks) return []
+  if (trackingTarget === undefined || host === undefined || host === trackingTarget) return []
+  return [{ id: TRACKING_ROW, purpose: 'tracking', need: 'optional', type: 'CNAME', name: host, value: trackingTarget }]
 }
 
 function addressRow(hostname: string, ip: string, writable: boolean): Row {

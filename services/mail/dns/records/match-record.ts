@@ -4,9 +4,10 @@ import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts
 import { evaluateDkim } from './dkim.ts'
 import { type DmarcDiscovery, isDmarc, parseDmarc } from './dmarc.ts'
 import type { GuidanceRow } from './guidance.ts'
+import type { InboundHosts } from './inbound-hosts.ts'
 import type { Answer } from './lookup.ts'
-import { mergeSpf } from './merge-spf.ts'
-import { canonicalValue } from './record.ts'
+import { mergeSpf, namesServers } from './merge-spf.ts'
+import { canonicalValue, parseMx } from './record.ts'
 import { isSpf } from './spf.ts'
 import type { SpfEvaluation } from './spf-evaluate.ts'
 import { SpfSyntaxError } from './spf-term.ts'
@@ -16,6 +17,8 @@ import { parseTagList } from './tag-list.ts'
 export interface EvaluationContext {
   spfTerms: readonly string[]
   spf?: SpfEvaluation
+  /** For the return path as MX and SPF: which hosts are ours, our SPF terms there, and what the record there does. */
+  returnPath?: { inbound: InboundHosts; terms: readonly string[]; spf?: SpfEvaluation }
   dmarc?: DmarcDiscovery
   /** Addresses of the sending host, for forward-confirmed reverse DNS; undefined: unknown. */
   hostAddresses?: readonly string[]
@@ -45,6 +48,9 @@ const MATCHERS: Readonly<Record<GuidanceRow['purpose'], Matcher>> = {
   spf: matchSpf,
   dmarc: matchDmarc,
   return_path: matchAlias,
+  tracking: matchAlias,
+  return_path_mx: matchReturnPathMx,
+  return_path_spf: matchReturnPathSpf,
   a: matchAddress,
   ptr: matchPtr,
   mta_sts: (_, values) =>
@@ -194,6 +200,32 @@ function matchAlias(row: GuidanceRow, values: readonly string[]): Match {
   return targets.length === 0
     ? missing(sentence('dns.address_missing', { name: row.name, type: row.type }))
     : mismatch(sentence('dns.address_other', { name: row.name, values: targets }))
+}
+
+/** Every MX has to be ours: bounces that come to another host are lost. */
+function matchReturnPathMx(row: GuidanceRow, values: readonly string[], { returnPath }: EvaluationContext): Match {
+  const { name, type } = row
+  if (values.length === 0) return missing(sentence('dns.address_missing', { name, type }))
+  const { hosts, complete } = returnPath?.inbound ?? { hosts: [], complete: false }
+  const foreign = values.map(value => parseMx(value).host).filter(host => !hosts.includes(host))
+  if (foreign.length === 0) return ok()
+  if (!complete) return { kind: 'temporary', errors: [sentence('dns.return_path_hosts_unknown')], warnings: [] }
+  const shown = foreign.map(host => host || '.')
+  if (foreign.length === values.length) return mismatch(sentence('dns.return_path_mx_other', { name, hosts: shown }))
+  return {
+    ...mismatch(sentence('dns.return_path_mx_beside', { name, hosts: shown })),
+    instructions: [sentence('dns.return_path_remove_mx', { hosts: shown })],
+  }
+}
+
+function matchReturnPathSpf(row: GuidanceRow, values: readonly string[], context: EvaluationContext): Match {
+  const { returnPath, spfTerms, spf: _, ...rest } = context
+  const spf = returnPath?.spf
+  const records = values.filter(isSpf)
+  // Without known addresses only the terms can be compared, and those of the domain's own record do as well.
+  const hasOwnTerms = Object.keys(spf?.results ?? {}).length === 0 && namesServers(records[0] ?? '', spfTerms)
+  const terms = hasOwnTerms ? spfTerms : (returnPath?.terms ?? [])
+  return matchSpf(row, values, { ...rest, spfTerms: terms, ...(spf ? { spf } : {}) })
 }
 
 /** Forward-confirmed reverse DNS: address → name → the same address (RFC 1912 2.1). */

@@ -1,7 +1,7 @@
 /** Changes of SPF records: a new one, our mechanisms in an existing one, and without them again. */
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { parseSpf, printSpf, type SpfRecord } from './spf.ts'
-import { parseTerm, type SpfTerm } from './spf-term.ts'
+import { parseTerm, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 
 /** What a merge changed. */
 export interface SpfMerge {
@@ -35,6 +35,18 @@ export function mergeSpf(txt: string, ours: readonly string[]): SpfMerge {
   // Without terms after ours the tail would come before them; the syntax requires one blank.
   if (at === record.terms.length && insert.length > 0) merged.tail = ''
   return { value: added.length === 0 ? txt : printSpf(merged), added, warnings: shadows(record, ours) }
+}
+
+/** True when a record has all the terms, where receivers reach them; false for one that receivers cannot read. */
+export function namesServers(txt: string, terms: readonly string[]): boolean {
+  if (terms.length === 0) return false
+  try {
+    const { added, warnings } = mergeSpf(txt, terms)
+    return added.length === 0 && warnings.length === 0
+  } catch (error) {
+    if (error instanceof SpfSyntaxError) return false
+    throw error
+  }
 }
 
 /** Takes terms out again; everything else stays as it is. Throws {@link SpfSyntaxError}. */

@@ -3,9 +3,9 @@ import ipaddr from 'ipaddr.js'
 import { canonicalName } from './names.ts'
 
 /** The types that are read and written. */
-export type RecordType = 'TXT' | 'A' | 'AAAA' | 'CNAME'
+export type RecordType = 'TXT' | 'A' | 'AAAA' | 'CNAME' | 'MX'
 
-/** A record as wanted: canonical name, TXT value joined and without quotes. TTL in seconds. */
+/** A record as wanted: canonical name, TXT value joined and without quotes, MX as `10 mx.example.com`. TTL in seconds. */
 export interface WantedRecord {
   name: string
   type: RecordType
@@ -32,7 +32,17 @@ export interface StoredRecord {
 export function canonicalValue(type: string, value: string): string {
   if ((type === 'A' || type === 'AAAA') && ipaddr.isValid(value)) return ipaddr.parse(value).toString()
   if (type === 'CNAME' || type === 'NS' || type === 'PTR') return canonicalName(value)
+  if (type === 'MX') {
+    const { preference, host } = parseMx(value)
+    return `${preference} ${host}`
+  }
   return value
+}
+
+/** The parts of an MX value (RFC 1035 3.3.9); `host` is canonical, and empty for a null MX (RFC 7505). */
+export function parseMx(value: string): { preference: number; host: string } {
+  const [preference, host = ''] = value.trim().split(/\s+/)
+  return { preference: Number(preference), host: canonicalName(host) }
 }
 
 /** True when the stored record says what is wanted; TTL and case of names do not matter. */

@@ -4,11 +4,12 @@ import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
 import type { DnsSession } from '../../dns/dns-session.ts'
 import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../../dns/records/dmarc.ts'
 import { evaluateRow, type RecordCheck, type Views } from '../../dns/records/evaluate-record.ts'
-import { type GuidanceRow, guidance, spfTerms } from '../../dns/records/guidance.ts'
-import { isSpf } from '../../dns/records/spf.ts'
-import { evaluateSpf, type SpfEvaluation } from '../../dns/records/spf-evaluate.ts'
+import { type GuidanceRow, guidance, isReturnPathRow, spfTerms } from '../../dns/records/guidance.ts'
 import type { CheckOutcome } from '../rules/check-schedule.ts'
 import type { DomainDoc } from '../store/domain-model.ts'
+import { checkReturnPath } from './check-return-path.ts'
+import { withProbedTracking } from './probe-tracking-host.ts'
+import { evaluateSpfIn, valuesIn } from './views.ts'
 
 /** The findings of one check. */
 export interface Observation {
@@ -19,6 +20,8 @@ export interface Observation {
   visibleSelectors: Set<string>
   /** The answers at the name of the ownership record, where other accounts' tokens may be as well. */
   ownership: Views
+  /** BOUNCE_DOMAIN, if the records of the return path lead there as a whole. */
+  returnPath?: string
   session: DnsSession
 }
 
@@ -30,11 +33,11 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
   const seen = new Map<string, Views>()
   await Promise.all(
     rows.map(async row => {
-      seen.set(row.id, await session.views(row.name, row.type))
+      if (!isReturnPathRow(row.id)) seen.set(row.id, await session.views(row.name, row.type))
     }),
   )
   const viewsOf = (id: string): Views => seen.get(id) ?? { authoritative: [], recursive: [] }
-  const spf = await evaluateOwnSpf(domain.name, viewsOf('spf'), host.addresses, session)
+  const spf = await evaluateSpfIn(domain.name, viewsOf('spf'), host.addresses, session.lookup)
   const dmarc = await policyOf(domain.name, viewsOf('dmarc'), session)
   const hostAddresses = rows.filter(({ purpose }) => purpose === 'a').flatMap(({ id }) => valuesIn(viewsOf(id)))
   const context = {
@@ -44,7 +47,11 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
     ...(spf ? { spf } : {}),
     ...(hostAddresses.length > 0 ? { hostAddresses } : {}),
   }
-  const records = rows.map(row => evaluateRow(row, viewsOf(row.id), context))
+  const returnPath = await checkReturnPath(domain, host, session, context)
+  const evaluated = rows.map(
+    row => returnPath?.records.find(record => record.row === row.id) ?? evaluateRow(row, viewsOf(row.id), context),
+  )
+  const records = await withProbedTracking(deps, domain.name, evaluated, session.lookup)
   return {
     rows,
     records,
@@ -55,6 +62,7 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
         .filter(selector => statusOf(records, `dkim:${selector}`) === 'verified'),
     ),
     ownership: viewsOf('ownership'),
+    ...(returnPath?.whole && host.bounceDomain !== undefined ? { returnPath: host.bounceDomain } : {}),
     session,
   }
 }
@@ -74,21 +82,6 @@ function outcomeOf({ dkim, status }: DomainDoc, records: readonly RecordCheck[])
 
 function statusOf(records: readonly RecordCheck[], row: string): RecordCheck['status'] | undefined {
   return records.find(record => record.row === row)?.status
-}
-
-function valuesIn({ authoritative, recursive }: Views): string[] {
-  return [...authoritative, ...recursive].flatMap(({ answer }) => (answer.kind === 'found' ? answer.values : []))
-}
-
-async function evaluateOwnSpf(
-  name: string,
-  views: Views,
-  addresses: readonly string[],
-  { lookup }: DnsSession,
-): Promise<SpfEvaluation | undefined> {
-  const records = new Set(valuesIn(views).filter(isSpf))
-  const [txt] = records
-  return txt !== undefined && records.size === 1 ? evaluateSpf(name, txt, addresses, lookup) : undefined
 }
 
 function policyOf(name: string, views: Views, { lookup }: DnsSession): Promise<DmarcDiscovery> {

@@ -115,6 +115,7 @@ function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation
     ...(next.failing_since ? { failing_since: next.failing_since } : {}),
     ...(next.lost_at ? { lost_at: next.lost_at } : {}),
     records: seen.records,
+    ...(seen.returnPath === undefined ? {} : { return_path: seen.returnPath }),
     errors,
   }
   const verified = next.status === 'verified' && status !== 'verified'

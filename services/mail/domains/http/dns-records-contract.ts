@@ -6,20 +6,36 @@ import { isMechanism } from '../../dns/records/spf-term.ts'
 const time = z.iso.datetime()
 const texts = z.array(z.string())
 
+/** Result of the last check of a record. */
+export const recordStatus = z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict'])
+
 /** One record of a domain's guidance with the result of the last check. */
 export const dnsRecord = z
   .strictObject({
     id: z.string(),
-    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'a', 'ptr', 'mta_sts', 'tls_rpt']),
+    purpose: z.enum([
+      'ownership',
+      'dkim',
+      'spf',
+      'dmarc',
+      'return_path',
+      'return_path_mx',
+      'return_path_spf',
+      'tracking',
+      'a',
+      'ptr',
+      'mta_sts',
+      'tls_rpt',
+    ]),
     need: z.enum(['required', 'recommended', 'optional']),
-    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
+    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'MX', 'PTR']),
     /** Fully qualified. */
     name: z.string(),
     /** Relative to the domain, as DNS panels ask for it. */
     host: z.string(),
     value: z.string(),
     ttl: z.int(),
-    status: z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict']),
+    status: recordStatus,
     /** Values that DNS really gave. */
     observed: texts,
     errors: texts,
@@ -44,9 +60,15 @@ const policy = z.enum(['none', 'quarantine', 'reject'])
 
 /**
  * Envelope sender of the domain's mail, where the installation takes reports about deliveries: `own`: an address at
- * `bounce.<domain>` once its record is verified; `shared`: at the installation's own domain; `off`: as submitted.
+ * `bounce.<domain>` once its records are verified; `shared`: at the installation's own domain; `off`: as submitted.
  */
 const returnPath = z.enum(['own', 'shared', 'off'])
+
+/**
+ * Form of the records at `bounce.<domain>`: `cname`: one alias, purpose `return_path`; `mx`: an MX and an SPF record,
+ * purposes `return_path_mx` and `return_path_spf`. A check accepts either form.
+ */
+const returnPathRecords = z.enum(['cname', 'mx'])
 
 /** How the records of a domain are kept. */
 export const dnsSettings = z
@@ -61,6 +83,7 @@ export const dnsSettings = z
     /** Days between automatic rotations of the DKIM key; 0: only on demand. */
     dkim_rotation_days: z.int(),
     return_path: returnPath,
+    return_path_records: returnPathRecords,
   })
   .meta({ id: 'DnsSettings' })
 
@@ -82,8 +105,17 @@ export const dnsSettingsChange = z
       .max(10),
     dkim_rotation_days: z.int().min(0).max(3650),
     return_path: returnPath,
+    return_path_records: returnPathRecords,
   })
   .partial()
+
+/** What of a domain's mail is tracked. */
+export const trackingSettings = z
+  .strictObject({
+    opens: z.boolean().describe('An image in HTML shows that a message was opened.'),
+    clicks: z.boolean().describe('Links in HTML lead through a host of the domain.'),
+  })
+  .meta({ id: 'TrackingSettings' })
 
 /** The last check of a domain as a whole. */
 export const checkSummary = z.strictObject({

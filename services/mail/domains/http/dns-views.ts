@@ -47,6 +47,7 @@ export function showSettings({ dns }: DomainDoc): Json<typeof dnsSettings> {
     spf: dns?.spf ?? [],
     dkim_rotation_days: dns?.dkim_rotation_days ?? 0,
     return_path: dns?.return_path ?? 'own',
+    return_path_records: dns?.return_path_records ?? 'cname',
   }
 }
 

@@ -5,7 +5,7 @@ import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, resourceState } from '../../http/shared/records.ts'
-import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange } from './dns-records-contract.ts'
+import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange, trackingSettings } from './dns-records-contract.ts'
 
 const READ: Access = { kind: 'account', scope: 'domains:read' }
 const WRITE: Access = { kind: 'account', scope: 'domains:write' }
@@ -62,6 +62,7 @@ export const domain = z
     /** What to publish, each with the verdict of the last check. */
     records: z.array(dnsRecord),
     dns: dnsSettings,
+    tracking: trackingSettings,
     check: checkSummary.nullable(),
     /** Receivers that refused its mail lately because they could not authenticate the sender; latest first. */
     authentication_refusals: z.array(authenticationRefusal).max(20),
@@ -117,13 +118,15 @@ export const patchDomainOperation = endpoint({
   tag: 'Domains',
   method: 'PATCH',
   path: '/api/v1/domains/{id}',
-  summary: 'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept.',
+  summary:
+    'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept and what of its mail is tracked.',
   access: WRITE,
   example: { body: { dns: { dmarc: { policy: 'quarantine', rua: ['dmarc@example.com'] }, dkim_rotation_days: 180 } } },
   params: domainParams,
   body: z.strictObject({
     dns_account_id: z.string().min(1).max(128).nullable().optional(),
     dns: dnsSettingsChange.optional(),
+    tracking: trackingSettings.partial().optional(),
   }),
   response: domain,
 })

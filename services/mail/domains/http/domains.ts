@@ -103,6 +103,7 @@ async function showDomain(
     dns_account_id: doc.dns_account_id ?? null,
     records: showRecords(doc, host),
     dns: showSettings(doc),
+    tracking: { opens: doc.tracking?.opens ?? false, clicks: doc.tracking?.clicks ?? false },
     check: showSummary(doc),
     authentication_refusals: showRefusals(doc, now),
     managed_by: showManagedBy(doc.managed_by),

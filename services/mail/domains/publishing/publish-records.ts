@@ -3,10 +3,11 @@ import { ProblemError } from '../../../platform/problems.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type DnsDeps, providerOf, sendingHost } from '../../dns/dns-context.ts'
 import { planDns, questionsOf, vanished } from '../../dns/plan/dns-plan.ts'
-import type { OwnedRecord, PlanItem } from '../../dns/plan/plan-item.ts'
+import type { OwnedRecord, PlanInput, PlanItem } from '../../dns/plan/plan-item.ts'
 import { type DnsProvider, DnsProviderError, type Question, type Zone } from '../../dns/providers/provider.ts'
 import { type DmarcDiscovery, discoverDmarc } from '../../dns/records/dmarc.ts'
-import { guidance, spfTerms } from '../../dns/records/guidance.ts'
+import { guidance, isReturnPathRow, returnPathTerm, type SendingHost, spfTerms } from '../../dns/records/guidance.ts'
+import { inboundHosts } from '../../dns/records/inbound-hosts.ts'
 import { isWithin } from '../../dns/records/names.ts'
 import { servesDomain } from '../dns-accounts/rules/account-scope.ts'
 import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
@@ -123,15 +124,26 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
   const rows = guidance(domain, host)
   const terms = spfTerms(domain, host)
   const inheritedDmarc = await policyAbove(deps, domain.name)
+  const returnPath = rows.some(({ id }) => isReturnPathRow(id)) ? await returnPathFacts(deps, host) : undefined
   const everything = options.conflicts === 'adopt' || options.conflicts === 'overwrite'
   const accepted = new Set(everything ? rows.map(({ id }) => id) : options.accept)
   return {
     account,
     provider: providerOf(deps, account),
     questions: questionsOf(rows),
-    planner: (state, owned) => planDns({ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc }),
+    planner: (state, owned) =>
+      planDns({
+        ...{ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc },
+        ...(returnPath ? { returnPath } : {}),
+      }),
     vanished: (state, owned) => vanished({ ...state, rows, owned }),
   }
+}
+
+async function returnPathFacts({ resolver }: DnsDeps, { bounceDomain }: SendingHost): Promise<PlanInput['returnPath']> {
+  if (bounceDomain === undefined) return undefined
+  const { hosts } = await inboundHosts(bounceDomain, resolver.session().lookup)
+  return { hosts, term: returnPathTerm(bounceDomain) }
 }
 
 /** The DMARC policy of the parent domains; the domain's own record is read at the provider. */

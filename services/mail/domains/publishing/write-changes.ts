@@ -52,10 +52,11 @@ async function writeBatch(
   }
 }
 
-/** Updates first, while what was read is fresh, deletions last; ends at a name that another program changed. */
+/** What makes room first, then updates, while what was read is fresh, deletions last; ends at a name that another program changed. */
 async function writeSequentially(run: Run, zone: Zone, items: readonly PlanItem[]): Promise<void> {
   const order = ['update', 'create', 'delete']
-  const ordered = items.toSorted((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
+  const rank = ({ action, frees }: PlanItem) => (frees ? -1 : order.indexOf(action))
+  const ordered = items.toSorted((a, b) => rank(a) - rank(b))
   for (const [index, item] of ordered.entries()) {
     // A create changes no existing record. After the first call, a record that is to be replaced is read again.
     if (index > 0 && item.action !== 'create') {

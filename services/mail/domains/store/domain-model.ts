@@ -72,17 +72,21 @@ export const domains = defineModel('domains', {
       /** Seconds that new records may be cached; default 600. */
       ttl: field.optional(Number),
       /** Records that the owner sets: shown and checked, not written. */
-      by_hand: field.optional([field.oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path')]),
+      by_hand: field.optional([field.oneOf('ownership', 'dkim', 'spf', 'dmarc', 'return_path', 'tracking')]),
       /** Days between automatic rotations of the DKIM key; 0 or absent: only on demand. */
       dkim_rotation_days: field.optional(Number),
-      /** Envelope sender of its mail; default `own`: `bounce.<domain>` once its record is verified. */
+      /** Envelope sender of its mail; default `own`: `bounce.<domain>` once its records are verified. */
       return_path: field.optionalOneOf('own', 'shared', 'off'),
+      /** Form of the records at `bounce.<domain>`; default `cname`. */
+      return_path_records: field.optionalOneOf('cname', 'mx'),
       /** Repairs of the last day, oldest first: the loop detector's memory. */
       repairs: field.optional([field.date]),
       /** The loop detector stopped repairs until this time. */
       repairs_paused_until: field.optional(Date),
     }),
   ),
+  /** What of its mail is tracked; absent: nothing. */
+  tracking: field.optional(field.part({ opens: field.flag, clicks: field.flag })),
   /** Records that we wrote at the provider, or merged our terms into; only these are ever deleted. */
   dns_owned: field.optional([
     field.part({
@@ -90,7 +94,7 @@ export const domains = defineModel('domains', {
       row: field.text,
       account_id: field.text,
       name: field.text,
-      type: field.oneOf('TXT', 'A', 'AAAA', 'CNAME'),
+      type: field.oneOf('TXT', 'A', 'AAAA', 'CNAME', 'MX'),
       /** The canonical value that we wrote. */
       value: field.text,
       /** Identifier at the provider; absent while the outcome of the write is unknown. */
@@ -114,6 +118,8 @@ export const domains = defineModel('domains', {
       /** When the domain was announced as lost; it still sends for the grace time. */
       lost_at: field.optional(Date),
       records: field.required([recordCheck]),
+      /** BOUNCE_DOMAIN, if the records at `bounce.<domain>` led there as a whole, in either form. */
+      return_path: field.optional(String),
       /** Errors of the domain as a whole, as in "another account holds the parent". */
       errors: sentences,
     }),

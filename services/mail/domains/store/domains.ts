@@ -87,7 +87,8 @@ export async function updateDomain(
 }
 
 /**
- * Changes single settings of the records, so that changes of others at the same time hold, and sets other fields.
+ * Changes single settings of the records and of tracking, so that changes of others at the same time hold, and sets other
+ * fields.
  * Undefined when the domain is gone.
  */
 export async function updateSettings(
@@ -96,12 +97,18 @@ export async function updateSettings(
   settings: Partial<DnsSettingsDoc>,
   change: DomainChange = {},
   remove: readonly (keyof DomainChange)[] = [],
+  tracking: Partial<NonNullable<DomainDoc['tracking']>> = {},
 ): Promise<DomainDoc | undefined> {
   const fields = Object.entries(settings).filter(([, value]) => value !== undefined)
   // Field by field in one pipeline: a path `dns.manage` cannot be set where `dns` is not there yet.
   const dns = { $mergeObjects: [{ manage: false }, '$dns', { $literal: Object.fromEntries(fields) }] }
   const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [field, { $literal: value }]))
-  const update = [{ $set: { ...set, dns } }, ...(remove.length > 0 ? [{ $unset: [...remove] }] : [])]
+  const tracked = { $mergeObjects: [{ opens: false, clicks: false }, '$tracking', { $literal: tracking }] }
+  const isTracked = Object.keys(tracking).length > 0
+  const update = [
+    { $set: { ...set, dns, ...(isTracked && { tracking: tracked }) } },
+    ...(remove.length > 0 ? [{ $unset: [...remove] }] : []),
+  ]
   return (await modelOf(db, domains).findByIdAndUpdate(id, update, { updatePipeline: true }).lean()) ?? undefined
 }
 
@@ -145,6 +152,8 @@ export interface SenderDomain {
   maySend: boolean
   /** Its SPF, DKIM and DMARC records were there at the last check. */
   isAuthenticated: boolean
+  /** What of its mail is tracked; absent: nothing. */
+  tracking?: DomainDoc['tracking']
 }
 
 /** Finds an account's sender domain by its stored name; undefined when the account has no such domain. */
@@ -199,6 +208,7 @@ async function loadSenderDomains(
         id: domain._id,
         maySend: maySend(toRegistration(domain), registrations, policy),
         isAuthenticated: isAuthenticated(domain.check?.records ?? []),
+        ...(domain.tracking && { tracking: domain.tracking }),
       },
     }
   })

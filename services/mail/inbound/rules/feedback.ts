@@ -6,6 +6,7 @@ import { addressOf, type Field, firstValue, lineOf, readFields, recipientOf } fr
 import { textOf } from './report-text.ts'
 
 const MAX_RECIPIENTS = 1_000
+const MAX_USER_AGENT = 200
 /** Local parts that stand for a recipient that the provider does not disclose. */
 const REDACTED = /^(?:redacted|removed|hidden|anonymi[sz]ed|undisclosed|x{3,}|\*+)\b/i
 
@@ -22,6 +23,9 @@ function fromReport(fields: readonly Field[], parts: readonly MimePart[]): Feedb
     originalMailFrom: addressOf(firstValue(fields, 'original-mail-from') ?? ''),
     sourceIp: ipOf(firstValue(fields, 'source-ip')),
     reportedDomain: domainOf(firstValue(fields, 'reported-domain')),
+    userAgent: lineOf(firstValue(fields, 'user-agent') ?? '').slice(0, MAX_USER_AGENT),
+    // Received-Date is the name in older reports.
+    arrivedAt: timeOf(firstValue(fields, 'arrival-date') ?? firstValue(fields, 'received-date')),
   })
 }
 
@@ -38,9 +42,11 @@ function feedback(
   type: string,
   recipients: readonly string[],
   parts: readonly MimePart[],
-  known: { [name in 'originalMailFrom' | 'sourceIp' | 'reportedDomain']?: string | undefined },
+  known: { [name in 'originalMailFrom' | 'sourceIp' | 'reportedDomain' | 'userAgent']?: string | undefined } & {
+    arrivedAt?: Date | undefined
+  },
 ): FeedbackReport {
-  const { originalMailFrom, sourceIp, reportedDomain } = known
+  const { originalMailFrom, sourceIp, reportedDomain, userAgent, arrivedAt } = known
   const original = originalOfParts(parts)
   const addresses = recipients.slice(0, MAX_RECIPIENTS).flatMap(value => disclosed(recipientOf(value)))
   return {
@@ -50,6 +56,8 @@ function feedback(
     ...(originalMailFrom && { originalMailFrom }),
     ...(sourceIp && { sourceIp }),
     ...(reportedDomain && { reportedDomain }),
+    ...(userAgent && { userAgent }),
+    ...(arrivedAt && { arrivedAt }),
     ...(original && { original }),
   }
 }
@@ -60,6 +68,11 @@ function disclosed(address: string | undefined): string[] {
 
 function ipOf(value: string | undefined): string | undefined {
   return /^\[?(?:IPv6:)?([0-9a-f:.]{3,45})\]?/i.exec(value ?? '')?.[1]
+}
+
+function timeOf(value: string | undefined): Date | undefined {
+  const time = Date.parse(lineOf(value ?? ''))
+  return Number.isNaN(time) ? undefined : new Date(time)
 }
 
 /** Some write `dns; example.com`. */

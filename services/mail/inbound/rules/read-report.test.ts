@@ -197,6 +197,8 @@ describe('the original of a report', () => {
 describe('complaints', () => {
   test('with the complete message', () => {
     expect(feedback(readReport(sample('feedback')))).toMatchObject({
+      userAgent: 'ProviderFBL/1.0',
+      arrivedAt: new Date('2026-11-02T08:00:00Z'),
       feedbackType: 'abuse',
       originalRecipients: ['Nobody@receiver.example', 'other@receiver.example'],
       originalMailFrom: 'b+token@bounce.sender.example',

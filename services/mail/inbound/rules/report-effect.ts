@@ -1,13 +1,22 @@
 /** What a report changes about the recipient that its address names. */
+import type { FailureKind } from '../../delivery/rules/classify-reply.ts'
 import { bounceOf } from './bounce-of.ts'
 import type { DeliveryStatusReport, FeedbackReport, Report, ReportedRecipient } from './report.ts'
 
 /** A bounce or a complaint changes the status of its recipient; anything else that a server reports is only logged. */
 export type ReportEffect =
-  | { kind: 'bounced'; code?: number; enhanced?: string; text: string; mx?: string; hard: boolean }
-  | { kind: 'complained'; type: string }
-  | { kind: 'reported'; action: ReportedRecipient['action']; enhanced?: string; text: string; mx?: string }
+  | (Failure & { kind: 'bounced'; code?: number; hard: boolean })
+  | { kind: 'complained'; type: string; userAgent?: string; arrivedAt?: Date }
+  | (Partial<Failure> & { kind: 'reported'; action: ReportedRecipient['action']; text: string })
   | { kind: 'dropped'; reason: 'auto_reply' | 'unknown' | 'bounce_of_bounce' | 'no_complaint' }
+
+/** What a server reports about a failed attempt of its own. */
+interface Failure {
+  failure: FailureKind
+  enhanced?: string
+  text: string
+  mx?: string
+}
 
 /** From the one that matters most: an address may stand for several mailboxes. */
 const ACTIONS: readonly ReportedRecipient['action'][] = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
@@ -28,13 +37,16 @@ function effectOfStatus({ recipients, original }: DeliveryStatusReport): ReportE
   if (!worst) return { kind: 'dropped', reason: 'unknown' }
   const { action, status, diagnostic, remoteMta } = worst
   const mx = remoteMta ? { mx: remoteMta.slice(0, 255) } : {}
-  const bounce = action === 'failed' ? bounceOf(worst) : undefined
-  if (!bounce) return { kind: 'reported', action, text: diagnostic ?? '', ...(status && { enhanced: status }), ...mx }
+  const bounce = bounceOf(worst)
+  const failure = bounce && { failure: bounce.class }
+  if (!bounce?.permanent)
+    return { kind: 'reported', action, text: diagnostic ?? '', ...(status && { enhanced: status }), ...failure, ...mx }
   const { code, enhanced, text, suppresses } = bounce
   const codes = { ...(code === undefined ? {} : { code }), ...(enhanced === undefined ? {} : { enhanced }) }
-  return { kind: 'bounced', text, hard: suppresses, ...codes, ...mx }
+  return { kind: 'bounced', failure: bounce.class, text, hard: suppresses, ...codes, ...mx }
 }
 
-function effectOfFeedback({ feedbackType: type }: FeedbackReport): ReportEffect {
-  return NO_COMPLAINT.has(type) ? { kind: 'dropped', reason: 'no_complaint' } : { kind: 'complained', type }
+function effectOfFeedback({ feedbackType: type, userAgent, arrivedAt }: FeedbackReport): ReportEffect {
+  if (NO_COMPLAINT.has(type)) return { kind: 'dropped', reason: 'no_complaint' }
+  return { kind: 'complained', type, ...(userAgent && { userAgent }), ...(arrivedAt && { arrivedAt }) }
 }

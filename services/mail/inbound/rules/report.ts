@@ -40,6 +40,10 @@ export interface FeedbackReport {
   originalMailFrom?: string
   sourceIp?: string
   reportedDomain?: string
+  /** Program of the provider that made the report; at most 200 characters. */
+  userAgent?: string
+  /** When the provider got the original. */
+  arrivedAt?: Date
   original?: OriginalMessage
 }
 

@@ -34,7 +34,8 @@ export function toSummary(message: MessageDoc): z.input<typeof emailSummary> {
   }
 }
 
-function toRecipient({ email, type, status, code, enhanced, at }: RecipientState) {
+/** A recipient with its state. */
+export function toRecipient({ email, type, status, code, enhanced, at }: RecipientState) {
   return {
     email,
     type,
@@ -125,6 +126,7 @@ export function toEvent(event: EventDoc): z.input<typeof emailEvent> {
     mx_host: event.mx ?? null,
     ...sentenceFields('text', explanationOf(event)),
     ambiguous: event.ambiguous === true,
+    ...engagementOf(event),
   }
 }
 
@@ -148,5 +150,15 @@ export function toAttempt(event: EventDoc): z.input<typeof emailAttempt> {
     ...sentenceFields('advice', adviceOn(event)),
     ambiguous: event.ambiguous === true,
     conversation: event.conversation ?? null,
+    ...engagementOf(event),
+  }
+}
+
+/** Fields that only opens and clicks have. */
+function engagementOf({ url, user_agent, machine }: EventDoc) {
+  return {
+    ...(url !== undefined && { url }),
+    ...(user_agent !== undefined && { user_agent }),
+    ...(machine !== undefined && { machine }),
   }
 }

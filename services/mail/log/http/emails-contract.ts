@@ -17,9 +17,10 @@ const status = z.enum(RECIPIENT_STATUSES)
 const time = z.iso.datetime()
 
 /** Path parameter of one message. */
-const emailId = z.strictObject({ id: z.string().regex(/^em_[0-9a-z]{26}$/, reason('field.message_id')) })
+export const emailPath = z.strictObject({ id: z.string().regex(/^em_[0-9a-z]{26}$/, reason('field.message_id')) })
 
-const recipient = z
+/** A recipient with the state that its last attempt or report gave it. */
+export const emailRecipient = z
   .strictObject({
     email: z.string(),
     type: z.enum(['to', 'cc', 'bcc', 'envelope']),
@@ -43,7 +44,7 @@ export const emailSummary = z
     test: z.boolean(),
     size: z.number().int(),
     tags: z.array(z.strictObject({ name: z.string(), value: z.string() })),
-    recipients: z.array(recipient),
+    recipients: z.array(emailRecipient),
     created_at: time,
     scheduled_at: time.nullable(),
     final_at: time.nullable(),
@@ -89,6 +90,13 @@ export const emailDetail = emailSummary
   })
   .meta({ id: 'EmailDetail' })
 
+/** Of opens and clicks in tracked mail. */
+const engagement = {
+  url: z.string().optional().describe('The link that was followed.'),
+  user_agent: z.string().optional(),
+  machine: z.boolean().optional().describe('Probably a program (privacy proxy, link scanner) and no person.'),
+}
+
 /** One entry of a message's history. */
 export const emailEvent = z
   .strictObject({
@@ -106,6 +114,7 @@ export const emailEvent = z
     text_code: sentenceCode,
     text_params: sentenceParams,
     ambiguous: z.boolean(),
+    ...engagement,
   })
   .meta({ id: 'EmailEvent' })
 
@@ -134,6 +143,7 @@ export const emailAttempt = z
     advice_params: sentenceParams.nullable(),
     ambiguous: z.boolean(),
     conversation: z.string().nullable(),
+    ...engagement,
   })
   .meta({ id: 'EmailAttempt' })
 
@@ -190,7 +200,7 @@ export const getEmail = endpoint({
   path: '/api/v1/emails/{id}',
   summary: 'One message with the state of every recipient.',
   access: READ,
-  params: emailId,
+  params: emailPath,
   response: emailDetail,
 })
 
@@ -202,7 +212,7 @@ export const listEmailEvents = endpoint({
   path: '/api/v1/emails/{id}/events',
   summary: 'The history of a message, oldest first.',
   access: READ,
-  params: emailId,
+  params: emailPath,
   response: list(emailEvent),
 })
 
@@ -214,7 +224,7 @@ export const listEmailAttempts = endpoint({
   path: '/api/v1/emails/{id}/attempts',
   summary: 'Every delivery attempt with its server, TLS, reply and redacted conversation, oldest first.',
   access: READ,
-  params: emailId,
+  params: emailPath,
   response: list(emailAttempt),
 })
 
@@ -226,7 +236,7 @@ export const getEmailRaw = endpoint({
   path: '/api/v1/emails/{id}/raw',
   summary: 'The message as accepted, while its body is kept.',
   access: READ,
-  params: emailId,
+  params: emailPath,
   responseContent: { 'message/rfc822': { type: 'string' } },
 })
 
@@ -238,7 +248,7 @@ export const previewEmail = endpoint({
   path: '/api/v1/emails/{id}/preview',
   summary: 'The HTML of the message (else its text) for a sandboxed frame; nothing in it runs or loads.',
   access: READ,
-  params: emailId,
+  params: emailPath,
   responseContent: { 'text/html': { type: 'string' } },
 })
 
@@ -251,7 +261,7 @@ export const rescheduleEmail = endpoint({
   summary: 'Moves a scheduled message to another time.',
   access: SEND,
   example: { body: { scheduled_at: '2030-01-01T09:00:00Z' } },
-  params: emailId,
+  params: emailPath,
   body: z.strictObject({ scheduled_at: instant }),
   response: emailDetail,
 })
@@ -264,7 +274,7 @@ export const cancelEmail = endpoint({
   path: '/api/v1/emails/{id}/cancel',
   summary: 'Stops every recipient that is still waiting.',
   access: SEND,
-  params: emailId,
+  params: emailPath,
   response: emailDetail,
 })
 
@@ -277,7 +287,7 @@ export const retryEmail = endpoint({
   summary:
     'Tries the recipients that wait for another attempt now; a scheduled message keeps its time (PATCH moves it).',
   access: SEND,
-  params: emailId,
+  params: emailPath,
   response: emailDetail,
 })
 
@@ -290,7 +300,7 @@ export const resendEmail = endpoint({
   summary: 'Sends a new copy with a new Message-ID, to the recipients that failed or to all of them.',
   access: SEND,
   example: { body: { to: 'all' } },
-  params: emailId,
+  params: emailPath,
   headers: sendHeaders,
   body: z.strictObject({ to: z.enum(['failed', 'all']).default('failed') }),
   status: 202,

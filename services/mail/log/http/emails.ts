@@ -1,6 +1,7 @@
 /** Reading the delivery log: lists, one message, its history, its bytes. */
 
 import type Router from '@koa/router'
+import type { Clock } from '../../../platform/clock.ts'
 import { atMost } from '../../../platform/concurrency/concurrency-limit.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
@@ -14,6 +15,7 @@ import { readMime } from '../../message/mime-reader.ts'
 import { readBody } from '../../store/bodies.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { holdOfFlow } from '../../store/rules/flow.ts'
+import { explainMessage } from '../explain-message.ts'
 import { PREVIEW_POLICY, previewPage } from '../rules/preview.ts'
 import { deliveriesOf, eventsOf, findMessage, hasBody, listMessages } from '../store/message-log.ts'
 import { toAttempt, toDetail, toSummary, toTimeline } from './email-views.ts'
@@ -25,6 +27,8 @@ import {
   listEmails,
   previewEmail,
 } from './emails-contract.ts'
+import { explainEmail } from './explain-contract.ts'
+import { toExplanation } from './explain-view.ts'
 
 /** Searches in parallel in one process: more would take the database's cores from acceptance, and end no sooner. */
 const SEARCHES = 2
@@ -33,10 +37,11 @@ const SEARCHES = 2
 export interface LogRoutesDeps {
   authorise: Authorise<Access, Principal>
   mongo: Mongo
+  clock: Clock
 }
 
 /** Adds the reads of the delivery log to a router. */
-export function addLogRoutes(router: Router, { authorise, mongo }: LogRoutesDeps): void {
+export function addLogRoutes(router: Router, { authorise, mongo, clock }: LogRoutesDeps): void {
   const { db } = mongo
   const message = (principal: Principal, id: string) => ownMessage(mongo, principal, id)
   const search = atMost(SEARCHES)
@@ -58,6 +63,11 @@ export function addLogRoutes(router: Router, { authorise, mongo }: LogRoutesDeps
   bind(router, authorise, listEmailAttempts, async ({ params }, principal) => {
     const { _id } = await message(principal, params.id)
     return listOf((await eventsOf(db, _id)).map(toAttempt))
+  })
+  bind(router, authorise, explainEmail, async ({ params }, principal) => {
+    const found = await message(principal, params.id)
+    const explained = await explainMessage(mongo, found, clock.now())
+    return { object: 'explanation' as const, email_id: found._id, recipients: explained.map(toExplanation) }
   })
   bind(router, authorise, getEmailRaw, async ({ params }, principal, context) => {
     answerRaw(context, await rawOf(mongo, await message(principal, params.id)), params.id)

@@ -1,5 +1,6 @@
 /** SMTP TLS reports (RFC 8460 section 4.4), as receivers of mail get them from its senders. */
 import { sentence } from '../../../platform/sentences/sentence.ts'
+import { TLS_RESULT_TYPES } from '../../delivery/rules/tls-results.ts'
 import { MAX_RECORDS } from './report-limits.ts'
 import { countOf, domainNameOf, type ReportPeriod, refuseReport, shownText } from './report-values.ts'
 
@@ -7,20 +8,7 @@ import { countOf, domainNameOf, type ReportPeriod, refuseReport, shownText } fro
 export type TlsPolicyType = 'tlsa' | 'sts' | 'no-policy-found'
 
 /** Result types of RFC 8460 section 4.3, and `other` for those of later documents. */
-export const TLS_FAILURES = [
-  'starttls-not-supported',
-  'certificate-host-mismatch',
-  'certificate-expired',
-  'certificate-not-trusted',
-  'validation-failure',
-  'tlsa-invalid',
-  'dnssec-invalid',
-  'dane-required',
-  'sts-policy-fetch-error',
-  'sts-policy-invalid',
-  'sts-webpki-invalid',
-  'other',
-] as const
+export const TLS_FAILURES = [...TLS_RESULT_TYPES, 'other'] as const
 
 /** One of {@link TLS_FAILURES}. */
 export type TlsFailureType = (typeof TLS_FAILURES)[number]

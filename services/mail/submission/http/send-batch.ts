@@ -113,7 +113,7 @@ async function validateItem(item: unknown, caller: Caller, deps: BatchDeps): Pro
   try {
     const request = parse(emailRequest, item, '') as EmailRequest
     validateRequest(request, deps.clock.now())
-    const refused = await deps.validateSender(caller.submitter, request.from.email)
+    const refused = await deps.validateSender(caller.submitter, request.from.email, request.track)
     if (refused) return toRefusal(refused)
     const filled = await fillTemplate(request, caller.submitter.userId, deps.renderPublished)
     deps.count(filled)

@@ -105,8 +105,8 @@ export const sendLegacy = endpoint({
   headers: sendHeaders,
   body: z.unknown(),
   documentedBody: z
-    .object({ ...emailRequest.shape, unsubscribe: z.unknown() })
-    .partial({ unsubscribe: true })
+    .object({ ...emailRequest.shape, unsubscribe: z.unknown(), track: z.unknown() })
+    .partial({ unsubscribe: true, track: true })
     .meta({ id: 'SendRequest', ...lenientRequestKeywords }),
   status: 202,
   response: emailAccepted,

@@ -105,7 +105,7 @@ async function previewOf(
   context: WebContext,
   deps: SendRoutesDeps,
 ) {
-  const refused = await deps.validateSender(submitterOf(principal), request.from.email)
+  const refused = await deps.validateSender(submitterOf(principal), request.from.email, request.track)
   if (refused) throw toRefusal(refused)
   const raw = await composeEmail(request, deps.clock)
   const limit = deps.config.MAX_MESSAGE_BYTES

@@ -11,13 +11,7 @@ import type { Access } from '../../http/shared/access.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
 import { setRateHeaders, type TakeRequest } from '../../http/shared/rate-limit.ts'
 import type { RenderPublished } from '../../templates/render-published.ts'
-import {
-  type EmailRequest,
-  findRequestErrors,
-  type RequestError,
-  unsupportedIn,
-  type Warning,
-} from '../rules/email-request.ts'
+import { type EmailRequest, findRequestErrors, type RequestError, type Warning } from '../rules/email-request.ts'
 import type { Caller, SendDeps } from '../send-email.ts'
 import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
 import { type emailAccepted, IDEMPOTENCY_KEY } from './send-contract.ts'
@@ -26,8 +20,8 @@ import { type emailAccepted, IDEMPOTENCY_KEY } from './send-contract.ts'
 export interface SendRoutesDeps extends SendDeps {
   mongo: Mongo
   authorise: Authorise<Access, Principal>
-  /** Validates an envelope sender alone, before anything is stored. */
-  validateSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
+  /** Validates an envelope sender, and what is to be tracked of its mail, alone, before anything is stored. */
+  validateSender(submitter: Submitter, mailFrom: string, track: Submission['track']): Promise<Refused | undefined>
   takeSend: TakeRequest
   renderPublished: RenderPublished
   config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES' | 'RETENTION_LOG_DAYS' | 'RETENTION_BODY_DAYS'>
@@ -45,13 +39,8 @@ const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
   quota_exceeded: 300,
 }
 
-/** Throws what a parsed message lacks: fields that are not supported yet, then errors between fields. */
+/** Throws the errors between fields of a parsed message. */
 export function validateRequest(request: EmailRequest, now: Date): void {
-  const unsupported = unsupportedIn(request)
-  if (unsupported.length > 0)
-    throw new ProblemError('unsupported_field', sentence('detail.unsupported_fields', { fields: unsupported }), {
-      errors: unsupported.map(field => ({ pointer: `/${field}`, reason: sentence('field.unsupported_field') })),
-    })
   refuseErrors(findRequestErrors(request, now))
 }
 

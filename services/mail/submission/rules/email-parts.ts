@@ -28,10 +28,12 @@ const HEADER_TEXT = { type: 'string', pattern: String.raw`^[^\u0000-\u001f\u007f
 /** What an address field takes. */
 export type AddressInput = string | { email: string; name?: string | undefined }
 
+const REQUIRED = { error: sentence('field.required') }
+
 /** One address. */
 export const mailbox = z
-  .transform((value: AddressInput, context): Mailbox => {
-    const result = readMailbox(value)
+  .transform((value: AddressInput | undefined, context): Mailbox => {
+    const result = value === undefined ? REQUIRED : readMailbox(value)
     if ('mailbox' in result) return result.mailbox
     context.issues.push(issueOf(result.error, value))
     return z.NEVER
@@ -71,12 +73,12 @@ export const recipients = mailboxList(1)
 function mailboxList(minItems: number) {
   const item = { $ref: '#/components/schemas/Mailbox' }
   return z
-    .transform((value: AddressInput | AddressInput[], context): Mailbox[] => {
+    .transform((value: AddressInput | AddressInput[] | undefined, context): Mailbox[] => {
       const list = Array.isArray(value) ? value : [value]
       if (list.length > EMAIL_LIMITS.recipients)
         context.issues.push(issueOf(sentence('field.too_many', { count: EMAIL_LIMITS.recipients }), value))
       return list.slice(0, EMAIL_LIMITS.recipients).flatMap((one, index) => {
-        const result = readMailbox(one)
+        const result = one === undefined ? REQUIRED : readMailbox(one)
         if ('mailbox' in result) return [result.mailbox]
         context.issues.push({ ...issueOf(result.error, value), path: Array.isArray(value) ? [index] : [] })
         return []
@@ -142,7 +144,7 @@ export const attachment = z.strictObject({
 
 /** Headers that the composer or acceptance writes, or that would be false about the path of the message. */
 const DENIED =
-  /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|received-spf|authentication-results|delivered-to|original-recipient|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key|x-postwright-stream|x-postwright-list)$/i
+  /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|received-spf|authentication-results|delivered-to|original-recipient|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key|x-postwright-stream|x-postwright-list|x-postwright-track)$/i
 
 /**
  * What may not fold into lines of 998 octets (RFC 5322 2.1.1): lines are folded between words only, and a line of

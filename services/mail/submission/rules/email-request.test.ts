@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { EMAIL_LIMITS } from './email-parts.ts'
-import { emailRequest, findRequestErrors, lenient, rawRequest, recipientsOf, unsupportedIn } from './email-request.ts'
+import { emailRequest, findRequestErrors, lenient, rawRequest, recipientsOf } from './email-request.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const minimal = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
@@ -167,9 +167,31 @@ test('a recipient named twice is once in the envelope, under the first field', (
   ])
 })
 
-test('unsupported fields are named', () => {
-  expect(unsupportedIn(emailRequest.parse({ ...minimal, track: { opens: true } }))).toEqual(['track'])
-  expect(unsupportedIn(emailRequest.parse(minimal))).toEqual([])
+describe('track', () => {
+  test.each<[object]>([[{}], [{ opens: false }], [{ opens: true, clicks: false }]])('may be %o', track => {
+    const request = emailRequest.parse({ ...minimal, track })
+    expect(request.track).toEqual(track)
+    expect(findRequestErrors(request, NOW)).toEqual([])
+  })
+
+  test.each<[unknown]>([[null], [true], [{ opens: 'no' }], [{ opens: null }], [{ links: false }]])(
+    'may not be %o',
+    track => expect(emailRequest.safeParse({ ...minimal, track }).success).toBe(false),
+  )
+
+  test.each<[unknown, boolean]>([
+    [{ opens: false }, true],
+    [{ opens: false, clicks: false }, true],
+    [{}, true],
+    [{ opens: true, clicks: false }, false],
+    [true, false],
+    ['everything', false],
+    [null, false],
+  ])('of an old caller that is %o counts: %s', (track, counts) => {
+    const { body, warnings } = lenient({ ...minimal, track })
+    expect(body).toEqual(counts ? { ...minimal, track } : minimal)
+    expect(warnings.map(({ code, field }) => `${field} ${code}`)).toEqual(counts ? [] : ['track unsupported_field'])
+  })
 })
 
 describe('unsubscribe', () => {

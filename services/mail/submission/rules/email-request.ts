@@ -21,9 +21,6 @@ import {
   tags,
 } from './email-parts.ts'
 
-/** Fields that are part of the design but not of this version. */
-const UNSUPPORTED = ['track'] as const
-
 /** Printable ASCII that cannot end the brackets of the header field. */
 const UNSUBSCRIBE_URL = /^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:\/[!-;=?-~]{0,500})?$/
 
@@ -43,6 +40,15 @@ const unsubscribe = z
   })
   .meta({ id: 'Unsubscribe' })
 
+/** What of a message is tracked, of what its domain has on. */
+const track = z
+  .strictObject({
+    opens: z.boolean().optional().describe('`false`: no image that shows whether the message was opened.'),
+    clicks: z.boolean().optional().describe('`false`: links stay as they are.'),
+  })
+  .describe('Turns off what the domain tracks. `true` is refused while the domain does not track it.')
+  .meta({ id: 'Track' })
+
 const common = {
   tags: tags.optional(),
   metadata: metadata.optional(),
@@ -51,11 +57,10 @@ const common = {
     .enum(['transactional', 'bulk'])
     .describe('`bulk` for newsletters and notices to many: recipients get a link and fields to unsubscribe.')
     .optional(),
+  track: track.optional(),
   test: z.boolean().optional(),
 }
 
-/** Accepted by the schema only to be refused with a sentence of its own, so the document does not list it. */
-const UNBUILT = z.unknown().meta({ hidden: true })
 /**
  * Rules of a message that zod cannot express (see {@link findRequestErrors}): conditions do not affect generated types.
  */
@@ -114,7 +119,6 @@ export const emailRequest = z
     headers: headers.optional(),
     ...common,
     template: template.optional(),
-    track: UNBUILT.optional(),
     unsubscribe: unsubscribe.optional(),
   })
   .refine(({ subject, template }) => subject !== undefined || template !== undefined, {
@@ -212,15 +216,10 @@ export function findCommonErrors(request: EmailRequest | RawRequest, now: Date):
   return errors
 }
 
-/** The unsupported fields that a message uses. */
-export function unsupportedIn(request: object): string[] {
-  return UNSUPPORTED.filter(field => Object.hasOwn(request, field))
-}
-
 /**
  * Reads the known fields from the body of `POST /api/send`, so that an old caller with fields of its own never breaks;
  * lists the dropped ones. Anything but an object is passed on for the schema to refuse. A template beside a text or html is
- * dropped too, and unsubscribe outside of bulk mail: earlier releases ignored these fields.
+ * dropped too, unsubscribe outside of bulk mail, and of track what turns nothing off: earlier releases ignored these fields.
  */
 export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, warnings: [] }
@@ -230,16 +229,22 @@ export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
     if (warnings.length < MAX_WARNINGS) warnings.push({ code, field: field.slice(0, 64), message })
   }
   for (const [field, value] of Object.entries(body)) {
-    if ((UNSUPPORTED as readonly string[]).includes(field))
-      warn('unsupported_field', field, 'This field is not supported yet and was ignored.')
-    else if (field === 'template' && ['text', 'html'].some(part => Object.hasOwn(body, part)))
+    if (field === 'template' && ['text', 'html'].some(part => Object.hasOwn(body, part)))
       warn('unsupported_field', field, 'A message with text or html uses no template; this field was ignored.')
     else if (field === 'unsubscribe' && (body as { stream?: unknown }).stream !== 'bulk')
       warn('unsupported_field', field, 'This field is for bulk mail and was ignored.')
+    else if (field === 'track' && !turnsOff(value))
+      warn('unsupported_field', field, 'The domain decides what is tracked; this field was ignored.')
     else if (Object.hasOwn(emailRequest.shape, field)) kept.push([field, value])
     else warn('unknown_field', field, 'This field was ignored.')
   }
   return { body: Object.fromEntries(kept), warnings }
+}
+
+/** True for a choice that asks for no tracking. */
+function turnsOff(value: unknown): boolean {
+  const { data } = track.safeParse(value)
+  return data !== undefined && !data.opens && !data.clicks
 }
 
 const MAX_WARNINGS = 50

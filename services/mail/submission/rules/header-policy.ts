@@ -11,6 +11,7 @@ import { MAX_FROM_MAILBOXES, readMailboxes } from '../../message/mailboxes.ts'
  */
 export const REMOVED: ReadonlySet<string> = new Set([
   ...['bcc', 'resent-bcc', 'x-idempotency-key', 'x-postwright-stream', 'x-postwright-list'],
+  'x-postwright-track',
   ...['return-path', 'authentication-results', 'received-spf', 'delivered-to', 'original-recipient'],
   ...['bimi-location', 'bimi-indicator'],
 ])

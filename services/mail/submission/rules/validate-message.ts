@@ -40,6 +40,8 @@ export interface ReadMessage {
   /** Values of X-Postwright-Stream and X-Postwright-List, in lower case. */
   stream?: string
   list?: string
+  /** What X-Postwright-Track turns off. */
+  track?: { opens?: boolean; clicks?: boolean }
   /** What the message says itself about leaving its list. */
   unsubscribe: OwnUnsubscribe
   hasFeedbackId: boolean
@@ -115,6 +117,8 @@ function readFields(header: Header): ReadMessage | SubmissionError {
   const [key] = named('x-idempotency-key')
   const wordOf = (name: string) => named(name).map(({ value }) => unfold(value).trim().toLowerCase())[0]
   const [stream, list] = [wordOf('x-postwright-stream'), wordOf('x-postwright-list')]
+  const track = readTrack(wordOf('x-postwright-track'))
+  if (track === null) return badHeader(sentence('tracking.header'))
   return {
     header,
     from: [first, ...rest],
@@ -127,6 +131,23 @@ function readFields(header: Header): ReadMessage | SubmissionError {
     ...(key && { idempotencyKey: unfold(key.value) }),
     ...(stream !== undefined && { stream }),
     ...(list !== undefined && { list }),
+    ...(track && { track }),
+  }
+}
+
+/** The words of X-Postwright-Track: what is still tracked. Null for another word. */
+function readTrack(word: string | undefined): ReadMessage['track'] | null {
+  switch (word) {
+    case undefined:
+      return undefined
+    case 'off':
+      return { opens: false, clicks: false }
+    case 'opens':
+      return { clicks: false }
+    case 'clicks':
+      return { opens: false }
+    default:
+      return null
   }
 }
 

@@ -67,23 +67,24 @@ export interface StoredSuppressions {
 
 /**
  * Stores entries. `keep`: an address that is listed keeps its entry, so that the first reason stays and a repetition
- * changes nothing. `replace`: the new entry takes its place. Equal keys within one call count once.
+ * changes nothing. `outlast`: so it does, unless its entry has an end: a complaint must not be forgotten because a person
+ * had paused the address for a week. `replace`: the new entry takes its place. Equal keys within one call count once.
  */
 export async function storeSuppressions(
   db: Db,
   entries: readonly NewSuppression[],
-  mode: 'keep' | 'replace',
+  mode: 'keep' | 'outlast' | 'replace',
   now: Date,
   session?: Session,
 ): Promise<StoredSuppressions> {
   if (entries.length === 0) return { added: [], updated: 0 }
   const collection = collectionOf(db, SUPPRESSIONS)
-  if (mode === 'keep') await removeEnded(collection, entries, now, session)
+  if (mode !== 'replace') await removeEnded(collection, entries, now, session)
   const writes = entries.map(({ user_id, email, stream, ...fields }) => ({
     updateOne: {
       filter: { user_id, email, stream },
       update:
-        mode === 'keep'
+        mode !== 'replace'
           ? { $setOnInsert: { _id: newId('sup', now.getTime()), ...fields } }
           : { $set: fields, $unset: unsetFields(fields), $setOnInsert: { _id: newId('sup', now.getTime()) } },
       upsert: true,
@@ -96,7 +97,29 @@ export async function storeSuppressions(
     return (error as { result: Awaited<ReturnType<typeof collection.bulkWrite>> }).result
   })
   const added = Object.entries(result.upsertedIds).map(([index, id]) => ({ index: Number(index), id: String(id) }))
+  if (mode === 'outlast') return { added, updated: await replaceEnding(collection, entries, added, options) }
   return { added, updated: mode === 'replace' ? result.modifiedCount : 0 }
+}
+
+/** Puts entries without an end in the place of those with one that kept them out; resolves with how many. */
+async function replaceEnding(
+  collection: Collection<SuppressionDoc>,
+  entries: readonly NewSuppression[],
+  added: readonly { index: number }[],
+  options: object,
+): Promise<number> {
+  const isNew = new Set(added.map(({ index }) => index))
+  const writes = entries.flatMap(({ user_id, email, stream, ...fields }, index) =>
+    isNew.has(index) || fields.expires_at
+      ? []
+      : {
+          updateOne: {
+            filter: { user_id, email, stream, expires_at: { $exists: true } },
+            update: { $set: fields, $unset: unsetFields(fields) },
+          },
+        },
+  )
+  return writes.length === 0 ? 0 : (await collection.bulkWrite(writes, options)).modifiedCount
 }
 
 /** The removal by the database takes up to a minute: an entry that has ended must not keep a new one out. */

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
 import { showLog, showResult } from '../../../platform/webhooks/http/show-attempts.ts'
+import { bodyInFormat } from '../send-mail-webhooks.ts'
 import type { MailWebhookDoc, MailWebhookEventDoc } from '../store/webhook-collections.ts'
 import type { webhook, webhookDelivery, webhookDeliveryDetail } from './webhooks-contract.ts'
 
@@ -15,6 +16,7 @@ export function showWebhook(doc: MailWebhookDoc, now: Date): z.input<typeof webh
     name: doc.name,
     url: doc.url,
     events: doc.events,
+    format: doc.format ?? 'postwright',
     domain_ids: doc.domain_ids,
     enabled: doc.enabled,
     notice_email: doc.notice_email ?? null,
@@ -47,6 +49,10 @@ export function showDelivery(doc: MailWebhookEventDoc): z.input<typeof webhookDe
 }
 
 /** The same with its attempts. */
-export function showDeliveryDetail(doc: MailWebhookEventDoc): z.input<typeof webhookDeliveryDetail> {
-  return { ...showDelivery(doc), ...showLog(doc, doc.data, at => at.toISOString()) }
+export function showDeliveryDetail(
+  webhook: MailWebhookDoc,
+  doc: MailWebhookEventDoc,
+): z.input<typeof webhookDeliveryDetail> {
+  const request = { data: doc.data, body: bodyInFormat(webhook, doc) }
+  return { ...showDelivery(doc), ...showLog(doc, request, at => at.toISOString()) }
 }

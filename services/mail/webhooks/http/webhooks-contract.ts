@@ -7,6 +7,7 @@ import { deliveryLog, resultFields } from '../../../platform/webhooks/http/attem
 import type { Access } from '../../http/shared/access.ts'
 import { recordParams } from '../../http/shared/records.ts'
 import { MAIL_EVENT_TYPES } from '../rules/mail-event.ts'
+import { WEBHOOK_FORMATS } from '../rules/resend-format.ts'
 
 const READ: Access = { kind: 'account', scope: 'webhooks:read' }
 const WRITE: Access = { kind: 'account', scope: 'webhooks:write' }
@@ -27,6 +28,7 @@ export const webhook = z
     url: z.string(),
     /** Types of events; empty = all. */
     events: z.array(z.string()),
+    format: z.enum(WEBHOOK_FORMATS),
     /** Domains whose events it gets; empty = all events of the account. */
     domain_ids: z.array(z.string()),
     enabled: z.boolean(),
@@ -84,6 +86,7 @@ const fields = {
     .array(z.enum(CHOICES))
     .max(CHOICES.length)
     .transform(types => [...new Set(types)]),
+  format: z.enum(WEBHOOK_FORMATS),
   domain_ids: z.array(z.string().min(1).max(128)).max(100),
   enabled: z.boolean(),
   notice_email: z.email().max(254).nullable(),
@@ -121,6 +124,9 @@ export const createMailWebhookOperation = endpoint({
     name: fields.name.default(''),
     url: fields.url.describe('Where events are posted: over TLS, at a public address.'),
     events: fields.events.default([]).describe('Types of events that it gets; empty: all.'),
+    format: fields.format
+      .default('postwright')
+      .describe('`resend`: body, types and `svix-*` headers as receivers written for Resend expect them.'),
     domain_ids: fields.domain_ids
       .default([])
       .describe('Domains whose events it gets; empty: all events of the account, also those without a domain.'),
@@ -257,8 +263,11 @@ export const replayWebhookOperation = endpoint({
     .strictObject({
       object: z.literal('webhook_replay'),
       replayed: z.number().int(),
-      /** There are more: request it again. */
       has_more: z.boolean(),
+      next_since: z.iso
+        .datetime()
+        .nullable()
+        .describe('`since` of the next request where there are more; some events may then be sent twice.'),
     })
     .meta({ id: 'WebhookReplay' }),
 })

@@ -89,7 +89,7 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
 
   bind(router, authorise, testMailWebhookOperation, async ({ params }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
-    return showDeliveryDetail(await sendTest(sending, webhook, { user_id: account.id }))
+    return showDeliveryDetail(webhook, await sendTest(sending, webhook, { user_id: account.id }))
   })
 
   bind(router, authorise, listWebhookDeliveriesOperation, async ({ params, query }, { account }) => {
@@ -103,19 +103,20 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
   })
 
   bind(router, authorise, getWebhookDeliveryOperation, async ({ params }, { account }) => {
-    await getMailWebhook(useCase, account.id, params.id)
-    return showDeliveryDetail(await requireDelivery(store, params.id, params.delivery, REFUSALS))
+    const webhook = await getMailWebhook(useCase, account.id, params.id)
+    return showDeliveryDetail(webhook, await requireDelivery(store, params.id, params.delivery, REFUSALS))
   })
 
   bind(router, authorise, replayWebhookDeliveryOperation, async ({ params }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
-    return showDeliveryDetail(await replayDelivery(sending, webhook, params.delivery, REFUSALS))
+    return showDeliveryDetail(webhook, await replayDelivery(sending, webhook, params.delivery, REFUSALS))
   })
 
   bind(router, authorise, replayWebhookOperation, async ({ params, body }, { account }) => {
     const webhook = await getMailWebhook(useCase, account.id, params.id)
     const range = { since: body.since, until: body.until, failedOnly: body.failed_only }
-    const { replayed, more } = await replayDeliveries(sending, webhook, range, REFUSALS)
-    return { object: 'webhook_replay' as const, replayed, has_more: more }
+    const { replayed, next } = await replayDeliveries(sending, webhook, range, REFUSALS)
+    const next_since = next?.toISOString() ?? null
+    return { object: 'webhook_replay' as const, replayed, has_more: next !== undefined, next_since }
   })
 }

@@ -90,7 +90,6 @@ export interface UnsubscribedData {
 
 /** An opened or clicked message. */
 export interface EngagementData {
-  ip?: string
   user_agent?: string
   /** Probably a program (privacy proxy, link scanner) and no person. */
   machine?: boolean

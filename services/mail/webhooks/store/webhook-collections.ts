@@ -12,6 +12,7 @@ import {
   webhookFields,
 } from '../../../platform/webhooks/event-queue.ts'
 import { MAIL_EVENT_TYPES, type MailEventType } from '../rules/mail-event.ts'
+import { WEBHOOK_FORMATS } from '../rules/resend-format.ts'
 import { ACCOUNT_EVENTS } from './account-events.ts'
 
 /** An address that gets events of an account. Its secrets are sealed with purpose `app-secret`, place `mail_webhooks/<_id>`. */
@@ -21,6 +22,8 @@ export const mailWebhooks = defineModel('mail_webhooks', {
   /** For people. */
   name: field.text,
   events: field.required([field.oneOf(...MAIL_EVENT_TYPES)]),
+  /** Of the requests; absent: that of Standard Webhooks. */
+  format: field.optionalOneOf(...WEBHOOK_FORMATS),
   /** Address that gets a notice when the platform disables the webhook. */
   notice_email: field.optional(String),
   /** Domains whose events it gets; empty: all of the account, and events without a domain. */

@@ -17,6 +17,7 @@ import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 import suppressions from './suppressions.json' with { type: 'json' }
 import templates from './templates.json' with { type: 'json' }
+import tracking from './tracking.json' with { type: 'json' }
 import ways from './ways.json' with { type: 'json' }
 import webhooks from './webhooks.json' with { type: 'json' }
 
@@ -39,6 +40,7 @@ export const catalogue = {
   subs,
   suppressions,
   templates,
+  tracking,
   ways,
   webhooks,
 }

@@ -17,10 +17,12 @@ import { ResourceConditions } from '../../kubernetes/resource-conditions.tsx'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
+import { discardUnsavedWork } from '../../ui/forms/unsaved-work.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { AuthenticationRefusals } from './authentication-refusals.tsx'
 import { DkimKeys } from './dkim-keys.tsx'
 import { DomainStatus } from './domain-status.tsx'
+import { TrackingSettings } from './tracking-settings.tsx'
 
 type Domain = Output<'getDomainOperation'>
 
@@ -74,6 +76,7 @@ function Content({ domain }: { domain: Domain }) {
         <DkimKeys domain={domain} />
       </Card>
       {domain.managed_by ? null : <DnsSettings domain={domain} />}
+      {domain.managed_by ? null : <TrackingSettings domain={domain} />}
     </>
   )
 }
@@ -98,6 +101,7 @@ function DeleteDomain({ domain }: { domain: Domain }) {
         action={t('domains.giveUp')}
         run={async () => {
           await remove.mutateAsync({ params: { id: domain.id } })
+          discardUnsavedWork()
           await navigate({ to: '/domains' })
         }}
       >

@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { useRead, useWrite } from '../../api/hooks.ts'
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
+import { domainOf } from '../../ui/forms/split-text.ts'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
@@ -64,8 +65,9 @@ export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name:
   const create = useWrite('createDomainOperation', ['listDomainsOperation'])
   const fields = useFields({ name: '' }, create.error)
   const go = then ?? (created => void navigate({ to: '/domains/$id', params: { id: created } }))
-  const submit = () =>
-    create.mutate({ body: { name: fields.values.name.trim() } }, { onSuccess: domain => go(domain.name) })
+  const submit = () => {
+    create.mutate({ body: { name: domainOf(fields.values.name) } }, { onSuccess: domain => go(domain.name) })
+  }
   return (
     <SubmitForm
       state={create}
@@ -82,6 +84,7 @@ export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name:
         autoComplete="off"
         spellCheck={false}
         {...fields.text('name')}
+        onBlur={() => fields.change({ name: domainOf(fields.values.name) })}
       />
     </SubmitForm>
   )

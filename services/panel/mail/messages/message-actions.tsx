@@ -9,16 +9,17 @@ import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { isInProgress } from './mail-statuses.ts'
+import { ResendDialog } from './resend-dialog.tsx'
 
-const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const
+const REFRESH = ['getEmail', 'listEmailAttempts', 'explainEmail', 'listEmails'] as const
 
 /** Shows only the actions that the status allows. */
 export function MessageActions({ message }: { message: Output<'getEmail'> }) {
   const { t } = useTranslation()
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'cancel' | 'resend'>()
+  const close = () => setAsking(undefined)
   const cancel = useWrite('cancelEmail', REFRESH)
   const retry = useWrite('retryEmail', REFRESH)
-  const resend = useWrite('resendEmail', REFRESH)
   const params = { id: message.id }
   const waiting = message.recipients.some(recipient => isInProgress(recipient.status))
   const deferred = message.recipients.some(recipient => recipient.status === 'deferred')
@@ -35,29 +36,26 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
           </Button>
         ) : null}
         {waiting ? (
-          <Button variant="default" onClick={() => setAsking(true)}>
+          <Button variant="default" onClick={() => setAsking('cancel')}>
             {t('messages.cancel')}
           </Button>
         ) : null}
         {!waiting && message.has_raw ? (
-          <Button
-            variant="default"
-            loading={resend.isPending}
-            onClick={() => resend.mutate({ params, body: { to: 'all' } }, report)}
-          >
+          <Button variant="default" onClick={() => setAsking('resend')}>
             {t('messages.resend')}
           </Button>
         ) : null}
       </NeedsRole>
       <ConfirmDialog
-        opened={asking}
-        close={() => setAsking(false)}
+        opened={asking === 'cancel'}
+        close={close}
         title={t('messages.cancelTitle')}
         action={t('messages.cancelAction')}
         run={() => cancel.mutateAsync({ params })}
       >
         {t('messages.cancelText')}
       </ConfirmDialog>
+      <ResendDialog message={message} opened={asking === 'resend'} close={close} />
     </>
   )
 }

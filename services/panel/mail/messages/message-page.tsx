@@ -30,7 +30,7 @@ export function MessagePage() {
   const waiting = (message: Message | undefined) => message !== undefined && isInProgress(message.status)
   // Polls in addition to the event stream, because proxies may block the stream.
   const query = useRead('getEmail', { params: { id } }, { poll: message => waiting(message) && SLOW_MS })
-  useLiveEvents(waiting(query.data), ['getEmail', 'listEmailAttempts'])
+  useLiveEvents(waiting(query.data), ['getEmail', 'listEmailAttempts', 'explainEmail'])
   return (
     <Page
       title={query.data ? query.data.subject || t('messages.noSubject') : t('messages.one')}

@@ -13,6 +13,7 @@ import { ServiceSentence, sentenceText } from '../../ui/values/service-sentence.
 import { Time } from '../../ui/values/time.tsx'
 import { MailStatusBadge } from './mail-status-badge.tsx'
 import { isInProgress, toneOf } from './mail-statuses.ts'
+import { RecipientExplanation } from './recipient-explanation.tsx'
 
 type Message = Output<'getEmail'>
 type Attempt = Output<'listEmailAttempts'>['data'][number]
@@ -21,10 +22,12 @@ type Attempt = Output<'listEmailAttempts'>['data'][number]
 export function MessageTimeline({ message }: { message: Message }) {
   const poll = isInProgress(message.status) && 10_000
   const attempts = useRead('listEmailAttempts', { params: { id: message.id } }, { poll })
+  const explained = useRead('explainEmail', { params: { id: message.id } }, { poll })
   return (
     <Stack gap="md">
-      {message.recipients.map(recipient => (
+      {message.recipients.map((recipient, index) => (
         <RecipientCard key={`${recipient.type} ${recipient.email}`} message={message} recipient={recipient}>
+          <RecipientExplanation explanation={explained.data?.recipients[index]} />
           <Loaded query={attempts}>
             {list => (
               <Attempts message={message} attempts={list.data.filter(item => item.recipient === recipient.email)} />
@@ -100,10 +103,13 @@ function AttemptTitle({ attempt }: { attempt: Attempt }) {
   )
 }
 
+/** What a recipient did. */
+const BY_RECIPIENT = new Set(['unsubscribed', 'opened', 'clicked'])
+
 /** Attempts have numbers; reports come from servers, wishes from the recipient. */
 function titleOf({ attempt, outcome }: Attempt, t: TFunction): string {
   if (attempt > 0) return t('messages.attempt', { number: attempt })
-  return outcome === 'unsubscribed' ? t('messages.byRecipient') : t('messages.report')
+  return BY_RECIPIENT.has(outcome) ? t('messages.byRecipient') : t('messages.report')
 }
 
 function AttemptBody({ attempt }: { attempt: Attempt }) {

@@ -9,6 +9,7 @@ import { useRead, useWrite } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
+import { discardUnsavedWork } from '../../ui/forms/unsaved-work.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { TemplateEditor } from './template-editor.tsx'
 import type { Template } from './template-types.ts'
@@ -66,6 +67,7 @@ function DeleteTemplate({ template }: { template: Template }) {
         action={t('templates.remove')}
         run={async () => {
           await remove.mutateAsync({ params: { id: template.id } })
+          discardUnsavedWork()
           await navigate({ to: '/templates' })
         }}
       >

@@ -1,5 +1,5 @@
 /** Form that creates a webhook or changes it. */
-import { MultiSelect, TextInput } from '@mantine/core'
+import { MultiSelect, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
@@ -13,10 +13,17 @@ interface Settings {
   url: string
   events: EventType[]
   domain_ids: string[]
+  format: Webhook['format']
   notice_email: string
 }
 
-const EMPTY: Settings = { name: '', url: '', events: [], domain_ids: [], notice_email: '' }
+const EMPTY: Settings = { name: '', url: '', events: [], domain_ids: [], format: 'postwright', notice_email: '' }
+
+/** Names of products, in every language. */
+const FORMATS = [
+  { value: 'postwright', label: 'Postwright' },
+  { value: 'resend', label: 'Resend' },
+] as const
 
 export function NewWebhook({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
@@ -42,9 +49,12 @@ export function NewWebhook({ close, show }: { close: () => void; show: ShowSecre
 export function EditWebhook({ webhook, close }: { webhook: Webhook; close: () => void }) {
   const { t } = useTranslation()
   const patch = useWrite('patchMailWebhookOperation', ['listMailWebhooksOperation', 'getMailWebhookOperation'])
-  const { name, url, events, domain_ids, notice_email } = webhook
+  const { name, url, events, domain_ids, format, notice_email } = webhook
   const chosen = EVENT_TYPES.filter(type => events.includes(type))
-  const fields = useFields({ name, url, domain_ids, events: chosen, notice_email: notice_email ?? '' }, patch.error)
+  const fields = useFields(
+    { name, url, domain_ids, events: chosen, format, notice_email: notice_email ?? '' },
+    patch.error,
+  )
   const saved = useSaveCallbacks(close)
   const submit = () => patch.mutate({ params: { id: webhook.id }, body: bodyOf(fields.values) }, saved)
   return (
@@ -92,6 +102,14 @@ function SettingsFields({ fields }: { fields: Pick<Fields<Settings>, 'text' | 'v
         data={known.data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []}
         searchable
         {...fields.value('domain_ids')}
+      />
+      <Select
+        label={t('webhooks.format')}
+        description={t('webhooks.formatHint')}
+        data={FORMATS}
+        allowDeselect={false}
+        {...fields.value('format')}
+        onChange={value => fields.change({ format: value === 'resend' ? value : 'postwright' })}
       />
       <TextInput
         label={t('webhooks.notice')}

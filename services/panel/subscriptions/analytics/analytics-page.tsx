@@ -11,24 +11,18 @@ import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
 import { AppScopedPage } from '../shared/app-scope.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
-import { subscriptionsSearch } from '../shared/subscriptions-search.ts'
 
 const Charts = lazy(() => import('./analytics-charts.tsx').then(module => ({ default: module.AnalyticsCharts })))
 
 type Overview = SubOutput<'overviewOperation'>
 
-const route = getRouteApi('/shell/subscriptions')
+const route = getRouteApi('/shell/apps/$key')
 
 export function AnalyticsPage() {
   const { t } = useTranslation()
-  const search = route.useSearch()
+  const { days = DEFAULT_DAYS_RANGE } = route.useSearch()
   const navigate = route.useNavigate()
-  const { days = DEFAULT_DAYS_RANGE } = search
-  const go = (chosen: DaysRange) =>
-    void navigate({
-      search: { ...subscriptionsSearch({ ...search }), ...daysRangeSearch({ days: chosen }) },
-      replace: true,
-    })
+  const go = (chosen: DaysRange) => void navigate({ search: daysRangeSearch({ days: chosen }), replace: true })
   return (
     <AppScopedPage
       title={t('subs.statisticsTitle')}

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Dialog } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { DescriptionList } from '../../ui/values/description-list.tsx'
 import type { SubApp } from '../shared/app-scope.tsx'

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
-import { Dialog } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { useSecretOnce } from '../../ui/forms/secret-once.tsx'
 import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
@@ -20,7 +20,7 @@ import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import { AppForm } from './app-form.tsx'
 
-const route = getRouteApi('/shell/subscriptions/apps')
+const route = getRouteApi('/shell/apps')
 
 export function AppsPage() {
   const { t } = useTranslation()
@@ -81,7 +81,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
       label: t('subs.name'),
       cell: app => (
         <>
-          <Link to="/subscriptions" search={{ app: app.app_key }} className="pw-link">
+          <Link to="/apps/$key" params={{ key: app.app_key }} className="pw-link">
             {app.app_name}
           </Link>{' '}
           <ManagedBadge resource={app.managed_by} />
@@ -92,7 +92,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
       label: t('subs.appKey'),
       cell: app =>
         edit ? (
-          <Link to="/subscriptions/apps/$id" params={{ id: app.id }} className="pw-link pw-mono">
+          <Link to="/apps/$key/settings" params={{ key: app.app_key }} className="pw-link pw-mono">
             {app.app_key}
           </Link>
         ) : (
@@ -126,7 +126,7 @@ function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
   return (
     <>
       <RowMenu name={app.app_name}>
-        <Menu.Item renderRoot={props => <Link {...props} to="/subscriptions/apps/$id" params={{ id: app.id }} />}>
+        <Menu.Item renderRoot={props => <Link {...props} to="/apps/$key/settings" params={{ key: app.app_key }} />}>
           {t('subs.keysAndChannels')}
         </Menu.Item>
         <Menu.Item onClick={() => edit(app)}>{t('ui.edit')}</Menu.Item>

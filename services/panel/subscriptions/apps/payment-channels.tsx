@@ -5,7 +5,8 @@ import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
-import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
+import { SubmitForm } from '../../ui/forms/form.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { Card } from '../../ui/layout/page.tsx'
 import { Copyable } from '../../ui/values/copy-button.tsx'
@@ -87,7 +88,14 @@ function ChannelForm({ appId, name, channel, close }: Row & { close: () => void 
     put.mutate({ params: { id: appId, channel: name }, body }, saved)
   }
   return (
-    <SubmitForm state={put} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+    <SubmitForm
+      state={put}
+      fields={fields}
+      unsaved={enabled !== (channel?.enabled !== '0')}
+      submit={submit}
+      action={t('ui.save')}
+      cancel={close}
+    >
       <Switch
         label={t('subs.channelOn')}
         description={t('subs.channelOnHint')}

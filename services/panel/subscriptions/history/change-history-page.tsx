@@ -14,7 +14,7 @@ import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
 
 type Entry = SubOutput<'auditLog'>['audit_logs'][number]
 
-const route = getRouteApi('/shell/subscriptions/changes')
+const route = getRouteApi('/shell/apps/$key/changes')
 
 export function ChangeHistoryPage() {
   const { t } = useTranslation()

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
-import { Dialog } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
@@ -19,7 +19,7 @@ import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
 import { currentPlanState } from './plan-revision.ts'
 
-const route = getRouteApi('/shell/subscriptions/plans')
+const route = getRouteApi('/shell/apps/$key/plans')
 
 export function PlansPage() {
   const { t } = useTranslation()

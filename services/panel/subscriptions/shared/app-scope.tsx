@@ -1,9 +1,10 @@
 /** The app of the subscription pages, and the admin's permissions in it. */
-import { Button, Select } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconAppWindow } from '@tabler/icons-react'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Link, useParams } from '@tanstack/react-router'
+import { Fragment, type ReactNode, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
+import { setPreferences, usePreferences } from '../../state/preferences.ts'
 import { Empty, Failure, LoadingRows } from '../../ui/feedback/content-states.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { type SubOutput, useAllApps, useSubRead } from './subscriptions-api.ts'
@@ -16,66 +17,57 @@ export interface AppScope {
   edit: boolean
 }
 
-/** `app` and `role` are undefined while they are loading. */
+/**
+ * The app of the address, or without one the app that was opened last, or the first one. `app` and `role` are undefined while they
+ * are loading.
+ */
 export function useAppScope() {
-  const search: { app?: string } = useSearch({ strict: false })
+  const { key } = useParams({ strict: false })
+  const preferred = usePreferences().app
   const apps = useAllApps()
   const status = useSubRead('loginStatus', {})
   const list = apps.data ?? []
+  const named = list.find(one => one.app_key === (key ?? preferred))
   // An unknown app in the address must not silently become another one.
-  const app = search.app === undefined ? list[0] : list.find(one => one.app_key === search.app)
+  const app = named ?? (key === undefined ? list[0] : undefined)
   const role = status.data?.admin.role
   const error = apps.error ?? status.error
-  return { apps: list, app, requestedKey: search.app, role, error, loading: !apps.data || !status.data }
+  return { apps: list, app, requestedKey: key, role, error, loading: !apps.data || !status.data }
 }
 
-/** Page of the selected app; explains why there is no content if the app is unknown. */
+/** Page of the app in the address; names the app, and explains why there is no content if the app is unknown. */
 export function AppScopedPage(props: {
   title: string
-  lead: string
+  lead: ReactNode
   actions?: ReactNode
   children: (scope: AppScope) => ReactNode
 }) {
+  const { app, requestedKey } = useAppScope()
+  const opened = requestedKey === undefined ? undefined : app?.app_key
+  useEffect(() => {
+    if (opened !== undefined) setPreferences({ app: opened })
+  }, [opened])
+  const lead = app ? (
+    <>
+      <span className="pw-app-name">
+        <IconAppWindow size={15} aria-hidden /> {app.app_name || app.app_key}
+      </span>
+      <div>{props.lead}</div>
+    </>
+  ) : (
+    props.lead
+  )
   return (
-    <Page
-      title={props.title}
-      lead={props.lead}
-      actions={
-        <>
-          {props.actions}
-          <AppSelect />
-        </>
-      }
-    >
+    <Page title={props.title} lead={lead} actions={props.actions}>
       <AppScopeContent>{props.children}</AppScopeContent>
     </Page>
-  )
-}
-
-/** The selected app is kept in the address. */
-function AppSelect() {
-  const { t } = useTranslation()
-  const navigate = useNavigate()
-  const { apps, app } = useAppScope()
-  if (apps.length === 0) return null
-  return (
-    <Select
-      aria-label={t('subs.app')}
-      data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
-      value={app?.app_key ?? null}
-      allowDeselect={false}
-      searchable
-      leftSection={<IconAppWindow size={16} />}
-      onChange={value => void navigate({ to: '.', search: value ? { app: value } : {} })}
-      w={220}
-    />
   )
 }
 
 function AppScopeContent({ children }: { children: (scope: AppScope) => ReactNode }) {
   const { t } = useTranslation()
   const { apps, app, requestedKey, role, error, loading } = useAppScope()
-  if (app && role) return children({ app, edit: role !== 'viewer' })
+  if (app && role) return <Fragment key={app.app_key}>{children({ app, edit: role !== 'viewer' })}</Fragment>
   return (
     <Card flush>
       {loading && error ? (
@@ -90,9 +82,7 @@ function AppScopeContent({ children }: { children: (scope: AppScope) => ReactNod
         <Empty
           icon={<IconAppWindow size={26} />}
           title={t('subs.noApps')}
-          action={
-            <Button renderRoot={props => <Link {...props} to="/subscriptions/apps" />}>{t('subs.toApps')}</Button>
-          }
+          action={<Button renderRoot={props => <Link {...props} to="/apps" />}>{t('subs.toApps')}</Button>}
         >
           {t('subs.noAppsHint')}
         </Empty>

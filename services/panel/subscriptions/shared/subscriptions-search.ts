@@ -3,7 +3,6 @@ import { pageNumber } from '../../ui/layout/numbered-pages.tsx'
 import { stringParams } from '../../ui/layout/search-params.ts'
 
 export interface SubscriptionsSearch {
-  app?: string
   search?: string
   status?: string
   page?: number
@@ -22,5 +21,5 @@ export function changesSearch(raw: Record<string, unknown>): ChangesSearch {
 /** Reads {@link SubscriptionsSearch}. */
 export function subscriptionsSearch(raw: Record<string, unknown>): SubscriptionsSearch {
   const page = pageNumber(raw.page)
-  return { ...stringParams(raw, ['app', 'search', 'status']), ...(page ? { page } : {}) }
+  return { ...stringParams(raw, ['search', 'status']), ...(page ? { page } : {}) }
 }

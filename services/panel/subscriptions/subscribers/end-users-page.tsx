@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
-import { Dialog } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
@@ -19,7 +19,7 @@ import { GrantForm } from './grant-form.tsx'
 
 type User = SubOutput<'listUsersOperation'>['users'][number]
 
-const route = getRouteApi('/shell/subscriptions/users')
+const route = getRouteApi('/shell/apps/$key/users')
 
 const STATUSES = ['1', '0', '2'] as const
 const TONES: Record<string, Tone> = { '0': 'bad', '1': 'ok', '2': 'warn' }

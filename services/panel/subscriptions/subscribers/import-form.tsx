@@ -47,6 +47,7 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
       action={t('subs.importAction')}
       cancel={close}
       disabled={!ready}
+      unsaved={file !== null}
     >
       <Stack gap="md">
         <FileInput

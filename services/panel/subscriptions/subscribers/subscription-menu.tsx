@@ -5,7 +5,8 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNotifyCallbacks, useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
-import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
+import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
@@ -30,7 +31,7 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
   const history = (
     <Menu.Item
       renderRoot={props => (
-        <Link {...props} to="/subscriptions/changes" search={{ app: appKey, subscription: subscription.id }} />
+        <Link {...props} to="/apps/$key/changes" params={{ key: appKey }} search={{ subscription: subscription.id }} />
       )}
     >
       {t('subs.changeHistory')}
@@ -92,6 +93,7 @@ function SubscriptionDialogs(props: {
         close={close}
         title={t('subs.cancelTitle', { name })}
         phrase={subscription.id}
+        unsaved={reason !== ''}
         action={t('subs.cancelNow')}
         run={() =>
           act.mutateAsync({ ...base, body: { action: 'cancel', at: 'now', reason, version: subscription.version } })
@@ -105,6 +107,7 @@ function SubscriptionDialogs(props: {
         close={close}
         title={t('subs.refundTitle', { name })}
         phrase={subscription.id}
+        unsaved={reason !== ''}
         action={t('subs.refund')}
         run={() => act.mutateAsync({ ...base, body: { action: 'refund', reason, version: subscription.version } })}
       >

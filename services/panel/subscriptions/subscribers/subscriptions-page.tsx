@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
-import { Dialog } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { AppList } from '../shared/app-list.tsx'
@@ -18,7 +18,7 @@ import { SubscriptionMenu } from './subscription-menu.tsx'
 
 type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
 
-const route = getRouteApi('/shell/subscriptions/list')
+const route = getRouteApi('/shell/apps/$key/subscriptions')
 
 const STATUSES = ['0', '1', '2', '3', '4'] as const
 const TONES: Record<string, Tone> = { '0': 'info', '1': 'ok', '2': 'quiet', '3': 'quiet', '4': 'bad' }

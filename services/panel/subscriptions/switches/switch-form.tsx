@@ -3,6 +3,7 @@ import { Box, NumberInput, Select, Slider, Switch, Textarea, TextInput } from '@
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
+import { NestedErrorsOf } from '../../ui/forms/nested-errors.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
 import { ReleaseNotesEditor } from './release-notes-editor.tsx'
@@ -34,10 +35,12 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
   return (
     <SubmitForm
       state={write}
-      fields={{ values: fieldsWithErrors(values) }}
+      fields={fields}
+      shown={{ ...values, ...SHOWN_ERRORS }}
       submit={submit}
       action={t('ui.save')}
       cancel={close}
+      byButtonOnly
     >
       {record ? null : (
         <TextInput
@@ -57,10 +60,12 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
         onChange={value => change(initialFields(SWITCH_TYPES.find(type => type === value) ?? 'boolean'))}
       />
       <ValueField fields={fields} />
-      <ReleaseNotesEditor fields={values} set={change} />
-      <RollOut fields={fields} />
-      <RulesEditor rules={values.rules} set={rules => change({ rules })} />
-      <SchedulesEditor schedules={values.schedules} set={schedules => change({ schedules })} />
+      <NestedErrorsOf error={write.error} controls={CONTROLS}>
+        <ReleaseNotesEditor fields={values} set={change} />
+        <RollOut fields={fields} />
+        <RulesEditor rules={values.rules} set={rules => change({ rules })} />
+        <SchedulesEditor schedules={values.schedules} set={schedules => change({ schedules })} />
+      </NestedErrorsOf>
       <Switch
         label={t('subs.clientVisible')}
         description={t('subs.clientVisibleHint')}
@@ -70,11 +75,12 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
   )
 }
 
-/** Fields that show their own errors; those of notes, rules and schedules are listed with their path. */
-function fieldsWithErrors({ name, description, type, value, rollout }: SwitchFields): Partial<SwitchFields> {
-  const typed = type === 'boolean' || type === 'changelog' ? {} : { value }
-  return { name, description, type, rollout, ...typed }
-}
+/** Fields of the request whose errors an editor shows, besides those of the form. */
+const SHOWN_ERRORS = { logs: true }
+
+/** Paths of the request body that have a control in an editor. */
+const CONTROLS =
+  /^(?:rules\.\d+\.(?:name|value|rollout|conditions\.\d+\.(?:attribute|operator|values))|schedules\.\d+\.(?:at|value|enabled|rollout)|logs\.\d+\.(?:version|date|title|features|improvements|fixes))(?:\.\d+)*$/
 
 const INITIAL_VALUES: Record<SwitchType, string> = { boolean: '0', number: '0', string: '', json: '{}', changelog: '' }
 
@@ -87,12 +93,14 @@ function ValueField({ fields }: { fields: Fields<SwitchFields> }) {
   const { t } = useTranslation()
   const label = t('subs.value')
   const { type, value } = fields.values
+  const { error } = fields.value('value')
   if (type === 'changelog') return null
   if (type === 'boolean')
     return (
       <Switch
         label={t('subs.on')}
         checked={['1', 'true'].includes(value)}
+        {...(error ? { error } : {})}
         onChange={event => fields.change({ value: event.currentTarget.checked ? '1' : '0' })}
       />
     )

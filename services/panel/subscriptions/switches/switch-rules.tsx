@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { ListErrors, useNestedErrors } from '../../ui/forms/nested-errors.tsx'
 import {
   COMPARATORS,
   type ConditionFields,
@@ -20,6 +21,7 @@ export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: 
     <fieldset className="pw-fieldset">
       <legend>{t('subs.rules')}</legend>
       <div className="pw-sub">{t('subs.rulesHint')}</div>
+      <ListErrors of="rules" />
       <Stack gap="sm" mt="xs">
         {rules.map((rule, index) => (
           <Rule
@@ -61,6 +63,8 @@ interface RuleProps {
 function Rule(props: RuleProps) {
   const { t } = useTranslation()
   const { rule, number, change } = props
+  const errorAt = useNestedErrors()
+  const path = `rules.${number - 1}`
   const conditions = rule.conditions
   const changeCondition = (key: number, part: Partial<ConditionFields>) =>
     change({ conditions: conditions.map(condition => (condition.key === key ? { ...condition, ...part } : condition)) })
@@ -69,10 +73,11 @@ function Rule(props: RuleProps) {
     <section className="pw-card pw-pad" aria-label={name}>
       <RuleHeader {...props} placeholder={name} />
       <Stack gap="xs">
-        {conditions.map(condition => (
+        {conditions.map((condition, index) => (
           <RuleCondition
             key={condition.key}
             condition={condition}
+            path={`${path}.conditions.${index}`}
             change={part => changeCondition(condition.key, part)}
             remove={
               conditions.length > 1
@@ -96,6 +101,7 @@ function Rule(props: RuleProps) {
             description={t('subs.ruleValueHint')}
             value={rule.value}
             onChange={event => change({ value: event.currentTarget.value })}
+            {...errorAt(`${path}.value`)}
           />
           <NumberInput
             label={t('subs.rollout')}
@@ -106,6 +112,7 @@ function Rule(props: RuleProps) {
             decimalScale={3}
             value={rule.rollout}
             onChange={rollout => change({ rollout: String(rollout) })}
+            {...errorAt(`${path}.rollout`)}
           />
         </SimpleGrid>
       </Stack>
@@ -113,8 +120,9 @@ function Rule(props: RuleProps) {
   )
 }
 
-function RuleHeader({ rule, change, remove, up, down, placeholder }: RuleProps & { placeholder: string }) {
+function RuleHeader({ rule, number, change, remove, up, down, placeholder }: RuleProps & { placeholder: string }) {
   const { t } = useTranslation()
+  const errorAt = useNestedErrors()
   return (
     <Group align="flex-end" gap="xs" mb="xs" wrap="nowrap">
       <TextInput
@@ -122,6 +130,7 @@ function RuleHeader({ rule, change, remove, up, down, placeholder }: RuleProps &
         placeholder={placeholder}
         value={rule.name}
         onChange={event => change({ name: event.currentTarget.value })}
+        {...errorAt(`rules.${number - 1}.name`)}
         style={{ flex: 1 }}
       />
       <ActionIcon variant="subtle" color="gray" size="lg" onClick={up} disabled={!up} aria-label={t('subs.ruleUp')}>
@@ -146,11 +155,14 @@ function RuleHeader({ rule, change, remove, up, down, placeholder }: RuleProps &
 
 function RuleCondition(props: {
   condition: ConditionFields
+  /** Of the condition in the request. */
+  path: string
   change: (part: Partial<ConditionFields>) => void
   remove: (() => void) | undefined
 }) {
   const { t } = useTranslation()
-  const { condition, change, remove } = props
+  const { condition, path, change, remove } = props
+  const errorAt = useNestedErrors()
   return (
     <Group align="flex-end" gap="xs" wrap="wrap">
       <TextInput
@@ -158,6 +170,7 @@ function RuleCondition(props: {
         placeholder="platform"
         value={condition.attribute}
         onChange={event => change({ attribute: event.currentTarget.value })}
+        {...errorAt(`${path}.attribute`)}
         style={{ flex: '1 1 130px' }}
       />
       <Select
@@ -166,6 +179,7 @@ function RuleCondition(props: {
         value={condition.operator}
         allowDeselect={false}
         onChange={value => change({ operator: COMPARATORS.find(known => known === value) ?? 'eq' })}
+        {...errorAt(`${path}.operator`)}
         style={{ flex: '1 1 130px' }}
       />
       <TextInput
@@ -173,6 +187,7 @@ function RuleCondition(props: {
         placeholder="ios, android"
         value={condition.values}
         onChange={event => change({ values: event.currentTarget.value })}
+        {...errorAt(`${path}.values`)}
         style={{ flex: '2 1 160px' }}
       />
       {remove ? (

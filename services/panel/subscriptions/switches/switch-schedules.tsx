@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { ListErrors, useNestedErrors } from '../../ui/forms/nested-errors.tsx'
 import { browserTimeZone } from '../../ui/values/time-zone.ts'
 import { newSchedule, nextKey, type ScheduleFields } from './switch-targets.ts'
 
@@ -11,15 +12,19 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
   const { schedules, set } = props
   const change = (key: number, part: Partial<ScheduleFields>) =>
     set(schedules.map(schedule => (schedule.key === key ? { ...schedule, ...part } : schedule)))
+  // Schedules without a time are not sent, so that they have no place in the request.
+  const sent = schedules.filter(({ at }) => at !== '')
   return (
     <fieldset className="pw-fieldset">
       <legend>{t('subs.schedules')}</legend>
       <div className="pw-sub">{t('subs.schedulesHint', { zone: browserTimeZone() })}</div>
+      <ListErrors of="schedules" />
       <Stack gap="sm" mt="xs">
         {schedules.map(schedule => (
           <Schedule
             key={schedule.key}
             schedule={schedule}
+            path={`schedules.${sent.indexOf(schedule)}`}
             change={part => change(schedule.key, part)}
             remove={() => set(schedules.filter(({ key }) => key !== schedule.key))}
           />
@@ -41,11 +46,14 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
 
 function Schedule(props: {
   schedule: ScheduleFields
+  /** Of the schedule in the request. */
+  path: string
   change: (part: Partial<ScheduleFields>) => void
   remove: () => void
 }) {
   const { t } = useTranslation()
-  const { schedule, change, remove } = props
+  const { schedule, path, change, remove } = props
+  const errorAt = useNestedErrors()
   return (
     <Group align="flex-end" gap="xs" className="pw-card pw-pad">
       <TextInput
@@ -53,6 +61,7 @@ function Schedule(props: {
         label={t('subs.scheduleAt')}
         value={schedule.at}
         onChange={event => change({ at: event.currentTarget.value })}
+        {...errorAt(`${path}.at`)}
         style={{ flex: '2 1 190px' }}
       />
       <Select
@@ -64,6 +73,7 @@ function Schedule(props: {
         value={schedule.enabled}
         allowDeselect={false}
         onChange={value => change({ enabled: value === '1' || value === '0' ? value : '' })}
+        {...errorAt(`${path}.enabled`)}
         style={{ flex: '1 1 130px' }}
       />
       <TextInput
@@ -71,6 +81,7 @@ function Schedule(props: {
         placeholder={t('subs.stays')}
         value={schedule.value}
         onChange={event => change({ value: event.currentTarget.value })}
+        {...errorAt(`${path}.value`)}
         style={{ flex: '1 1 110px' }}
       />
       <NumberInput
@@ -82,6 +93,7 @@ function Schedule(props: {
         decimalScale={3}
         value={schedule.rollout}
         onChange={rollout => change({ rollout: String(rollout) })}
+        {...errorAt(`${path}.rollout`)}
         style={{ flex: '1 1 100px' }}
       />
       <ActionIcon variant="subtle" color="stamp" size="lg" onClick={remove} aria-label={t('subs.removeSchedule')}>

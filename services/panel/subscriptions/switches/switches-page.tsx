@@ -7,7 +7,7 @@ import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
-import { Dialog } from '../../ui/forms/form.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { TextFilter } from '../../ui/forms/text-filter.tsx'
 import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
@@ -22,7 +22,7 @@ import type { SwitchRecord } from './switch-fields.ts'
 import { SwitchForm } from './switch-form.tsx'
 import { RestoreDeleted, SwitchHistory } from './switch-history.tsx'
 
-const route = getRouteApi('/shell/subscriptions/switches')
+const route = getRouteApi('/shell/apps/$key/switches')
 
 const TONES: Record<SwitchRecord['status_class'], Tone> = {
   success: 'ok',
@@ -69,7 +69,7 @@ function Switches({ scope }: { scope: AppScope }) {
         <Loaded query={query}>
           {data =>
             listOf(data).switches.length === 0 && search.search !== undefined ? (
-              <NoMatch reset={() => void navigate({ search: omitUndefined({ app: search.app }) })} />
+              <NoMatch reset={() => void navigate({ search: {} })} />
             ) : listOf(data).switches.length === 0 ? (
               <Empty icon={<IconToggleRight size={26} />} title={t('subs.noSwitches')} action={add}>
                 {t('subs.noSwitchesHint')}

@@ -9,7 +9,7 @@ import { displayedFieldErrors } from './field-error-text.ts'
 const DETAILED: ReadonlySet<string> = new Set([
   'conflict',
   'forbidden',
-  'unsupported_field',
+  'tracking_off',
   'validation_failed',
   'bad_header',
 ])

@@ -1,10 +1,11 @@
 /** Confirmation of destructive actions: the user types the name, so that a stray Enter does nothing. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { problemText } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
-import { Dialog } from './form.tsx'
+import { Dialog } from './dialog.tsx'
+import { useUnsavedWork } from './unsaved-work.tsx'
 
 /** `phrase` must be typed to confirm; omit it for actions that can be repeated. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
@@ -23,6 +24,8 @@ interface ConfirmDialogProps {
   phrase?: string
   action: string
   run: () => Promise<unknown>
+  /** Input in `children` that would be lost. */
+  unsaved?: boolean
 }
 
 function ConfirmForm(props: ConfirmDialogProps) {
@@ -30,7 +33,12 @@ function ConfirmForm(props: ConfirmDialogProps) {
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
+  // A double click is faster than the rendering of `busy`.
+  const running = useRef(false)
+  useUnsavedWork(() => props.unsaved === true && !running.current)
   const run = async () => {
+    if (running.current) return
+    running.current = true
     setBusy(true)
     setError(undefined)
     try {
@@ -39,6 +47,7 @@ function ConfirmForm(props: ConfirmDialogProps) {
     } catch (failure) {
       setError(failure)
     }
+    running.current = false
     setBusy(false)
   }
   return (

@@ -1,15 +1,15 @@
-/** Forms and dialogs. */
+/** Forms. */
 
-import { Button, Group, Modal, Stack } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { Button, Group, Stack } from '@mantine/core'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { AccountRole } from '../../state/roles.ts'
-import { useSessionExpired } from '../../state/session-expiry.ts'
 import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 import { headline } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
 import { NeedsRole } from './needs-role.tsx'
 import type { Fields } from './use-fields.ts'
+import { useSubmission } from './use-submission.ts'
 
 /** State of the mutation that a form shows. */
 export interface Submitting {
@@ -19,11 +19,14 @@ export interface Submitting {
 
 /**
  * Form with a submit button. The error of the mutation is shown above the button and announced by screen readers, and the first
- * invalid field gets the focus. Errors of fields that are not in `fields` are listed below the error.
+ * invalid field gets the focus. Errors of fields that are not in `fields` are listed below the error. One request is in flight at a
+ * time, and changed `fields` are unsaved work (see `unsaved-work.tsx`).
  */
 export function SubmitForm(props: {
   state: Submitting
   fields?: Pick<Fields<object>, 'values'>
+  /** Fields whose errors are shown at their controls; by default all of `fields`. */
+  shown?: object
   submit: () => void
   action: string
   cancel?: () => void
@@ -31,11 +34,21 @@ export function SubmitForm(props: {
   needs?: AccountRole
   /** Disables the submit button. */
   disabled?: boolean
+  /** Input outside of `fields` that would be lost. */
+  unsaved?: boolean
+  /** Enter in a field does not submit: for forms with editors of lists, whose fields are not the last step. */
+  byButtonOnly?: boolean
   children: ReactNode
 }) {
   const { t } = useTranslation()
   const { error, isPending } = props.state
   const form = useRef<HTMLFormElement>(null)
+  const submit = useSubmission({
+    submit: props.submit,
+    isPending,
+    input: props.fields?.values ?? {},
+    unsaved: props.unsaved ?? false,
+  })
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [error])
@@ -50,12 +63,13 @@ export function SubmitForm(props: {
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        if (!isPending) props.submit()
+        if (!isPending) submit()
       }}
+      {...(props.byButtonOnly ? { onKeyDown: ignoreEnter } : {})}
     >
       <Stack gap="md">
         {props.children}
-        {error ? <SubmitError error={error} shown={props.fields?.values ?? {}} /> : null}
+        {error ? <SubmitError error={error} shown={props.shown ?? props.fields?.values ?? {}} /> : null}
         <Group justify="flex-end" gap="xs">
           {props.cancel ? (
             <Button variant="default" onClick={props.cancel}>
@@ -67,6 +81,10 @@ export function SubmitForm(props: {
       </Stack>
     </form>
   )
+}
+
+function ignoreEnter(event: KeyboardEvent<HTMLFormElement>): void {
+  if (event.key === 'Enter' && event.target instanceof HTMLInputElement) event.preventDefault()
 }
 
 function SubmitError({ error, shown }: { error: Error; shown: object }) {
@@ -84,30 +102,5 @@ function SubmitError({ error, shown }: { error: Error; shown: object }) {
         ))}
       </Note>
     </div>
-  )
-}
-
-/** The content is mounted anew each time it opens. Clicks outside do not close it, so that input is not lost. */
-export function Dialog(props: {
-  opened: boolean
-  close: () => void
-  title: string
-  size?: string
-  children: () => ReactNode
-}) {
-  const { t } = useTranslation()
-  const over = useSessionExpired()
-  return (
-    <Modal
-      opened={props.opened}
-      onClose={props.close}
-      title={props.title}
-      size={props.size ?? 'md'}
-      closeOnClickOutside={false}
-      closeOnEscape={!over}
-      closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
-    >
-      {props.opened ? props.children() : null}
-    </Modal>
   )
 }

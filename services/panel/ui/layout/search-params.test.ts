@@ -40,10 +40,10 @@ test.each([
 test.each([
   [{}, {}],
   [
-    { app: 'shop', search: 1001, status: 1, page: '3' },
-    { app: 'shop', search: '1001', status: '1', page: 3 },
+    { search: 1001, status: 1, page: '3' },
+    { search: '1001', status: '1', page: 3 },
   ],
-  [{ app: ['shop'], page: 'x', days: 7 }, {}],
+  [{ search: ['Ada'], page: 'x', days: 7 }, {}],
 ])('the address %j of the subscription pages is %j', (raw, search) => {
   expect(subscriptionsSearch(raw)).toEqual(search)
 })

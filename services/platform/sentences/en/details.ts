@@ -54,7 +54,6 @@ export const details = {
   'detail.streams': 'At most {count} streams may be open.',
   'detail.no_captured_message': 'There is no captured message with this id.',
   'detail.idempotency_key': 'Idempotency-Key must have 1 to 256 printable ASCII characters.',
-  'detail.unsupported_fields': 'Not supported yet: {fields}.',
   'detail.message_limit': 'The limit is {limit} bytes.',
   'detail.sender_address': 'The sender address is not valid.',
   'detail.sender_of_login': 'This login may not send as {address}.',

@@ -11,6 +11,12 @@ export const dnsPlan = {
   'dns_plan.alias_changed': 'The target changed.',
   'dns_plan.name_in_use':
     '{name} has records of other types ({types}); a CNAME can only be the only record of its name. Remove them first.',
+  'dns_plan.return_path_other_form': 'The existing records at this name lead here already.',
+  'dns_plan.return_path_in_use':
+    '{name} has records of other types ({types}), beside which no CNAME can exist. Remove them, or choose MX and SPF as the records of the return path.',
+  'dns_plan.return_path_host_changed': 'The host that takes bounces changed.',
+  'dns_plan.return_path_mx_foreign': 'Mail to {name} goes to {hosts}; bounces would be lost there.',
+  'dns_plan.return_path_spf_other': '{name} has an SPF record that does not name our servers: {value}',
   'dns_plan.disabled': 'The record at {name} is disabled; enable it at your DNS provider.',
   'dns_plan.locked': 'The record at {name} is locked; unlock it at your DNS provider.',
   'dns_plan.too_long': 'The value has {bytes} bytes; your DNS provider accepts {limit} in a TXT record.',

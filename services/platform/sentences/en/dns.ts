@@ -86,6 +86,14 @@ export const dns = {
   // Addresses and names of the sending host, MTA-STS, TLS-RPT
   'dns.address_missing': '{name} has no {type} record.',
   'dns.address_other': '{name} points to {values}.',
+  'dns.return_path_mx_other': 'Mail to {name} goes to {hosts}; bounces do not come here.',
+  'dns.return_path_mx_beside': 'A part of the mail to {name} goes to {hosts}; those bounces are lost.',
+  'dns.return_path_remove_mx': 'Remove the MX records of {hosts}.',
+  'dns.return_path_hosts_unknown': 'The MX records of this installation cannot be looked up now.',
+  'dns.return_path_in_use':
+    'If {name} has other records, no CNAME can be added there: remove them, or choose MX and SPF as the records of the return path.',
+  'dns.return_path_alias': '{name} is a CNAME to {targets}, which does not lead here.',
+  'dns.return_path_remove_alias': 'Remove the CNAME at {name}; no other record can exist beside it.',
   'dns.ptr_missing': 'The address has no PTR record; many receivers refuse mail from it.',
   'dns.ptr_other': 'The PTR record of the address is {names}, but the server names itself {hostname}.',
   'dns.ptr_not_confirmed': '{hostname} does not point back to {ip}.',

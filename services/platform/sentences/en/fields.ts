@@ -30,7 +30,6 @@ export const fields = {
   'field.alternative': 'has none of the allowed forms',
   'field.invalid': 'is not valid',
   'field.unknown_field': 'This field does not exist.',
-  'field.unsupported_field': 'This field is not supported yet.',
   'field.at_least_one': 'needs at least one field',
   'field.unique': 'must not repeat',
   'field.decimals': 'may have two decimals at most',

@@ -34,7 +34,7 @@ export const problemTitles = {
   'problem.message_too_large': 'The message is too large.',
   'problem.unsupported_media_type': 'Send JSON with Content-Type: application/json.',
   'problem.validation_failed': 'Some fields are not valid.',
-  'problem.unsupported_field': 'A field is not supported yet.',
+  'problem.tracking_off': 'The domain does not track this.',
   'problem.idempotency_key_reused': 'This idempotency key was used with another body.',
   'problem.rate_limited': 'Too many requests; try again later.',
   'problem.quota_exceeded': 'The hourly limit is used up; try again later.',

@@ -55,7 +55,6 @@ export const details: Readonly<Record<keyof typeof english, string>> = {
   'detail.streams': '最多可打开 {count} 个事件流。',
   'detail.no_captured_message': '没有该编号的已捕获邮件。',
   'detail.idempotency_key': 'Idempotency-Key 须为 1 到 256 个可打印的 ASCII 字符。',
-  'detail.unsupported_fields': '暂不支持：{fields}。',
   'detail.message_limit': '上限为 {limit} 字节。',
   'detail.sender_address': '发件地址无效。',
   'detail.sender_of_login': '该登录账号不能以 {address} 的身份发信。',

@@ -11,6 +11,12 @@ export const dnsPlan: Readonly<Record<keyof typeof english, string>> = {
   'dns_plan.other_address': '{name} 指向 {value}。',
   'dns_plan.alias_changed': '目标已变更。',
   'dns_plan.name_in_use': '{name} 已有其他类型的记录（{types}）；CNAME 必须是该名称下唯一的记录，请先删除它们。',
+  'dns_plan.return_path_other_form': '该名称下现有的记录已指向本系统。',
+  'dns_plan.return_path_in_use':
+    '{name} 已有其他类型的记录（{types}），CNAME 不能与其并存。请删除它们，或为退信路径选择 MX 与 SPF 记录。',
+  'dns_plan.return_path_host_changed': '接收退信的主机已变更。',
+  'dns_plan.return_path_mx_foreign': '发往 {name} 的邮件由 {hosts} 接收，退信会在那里丢失。',
+  'dns_plan.return_path_spf_other': '{name} 的 SPF 记录未包含我们的服务器：{value}',
   'dns_plan.disabled': '{name} 的记录已停用，请在 DNS 服务商处启用。',
   'dns_plan.locked': '{name} 的记录已锁定，请在 DNS 服务商处解锁。',
   'dns_plan.too_long': '该值有 {bytes} 字节，而您的 DNS 服务商的 TXT 记录最多 {limit} 字节。',

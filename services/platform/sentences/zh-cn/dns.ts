@@ -85,6 +85,14 @@ export const dns: Readonly<Record<keyof typeof english, string>> = {
   // Addresses and names of the sending host, MTA-STS, TLS-RPT
   'dns.address_missing': '{name} 没有 {type} 记录。',
   'dns.address_other': '{name} 指向 {values}。',
+  'dns.return_path_mx_other': '发往 {name} 的邮件由 {hosts} 接收，退信不会到达本系统。',
+  'dns.return_path_mx_beside': '发往 {name} 的邮件有一部分由 {hosts} 接收，这些退信会丢失。',
+  'dns.return_path_remove_mx': '请删除指向 {hosts} 的 MX 记录。',
+  'dns.return_path_hosts_unknown': '本系统的 MX 记录目前无法查询。',
+  'dns.return_path_in_use':
+    '如果 {name} 已有其他记录，则无法添加 CNAME：请删除这些记录，或为退信路径选择 MX 与 SPF 记录。',
+  'dns.return_path_alias': '{name} 是指向 {targets} 的 CNAME，并未指向本系统。',
+  'dns.return_path_remove_alias': '请删除 {name} 的 CNAME，它不能与其他记录并存。',
   'dns.ptr_missing': '该地址没有 PTR 记录，许多收件方会拒收其邮件。',
   'dns.ptr_other': '该地址的反向解析为 {names}，而服务器自称 {hostname}。',
   'dns.ptr_not_confirmed': '{hostname} 没有指回 {ip}。',

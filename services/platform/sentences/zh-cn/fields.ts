@@ -31,7 +31,6 @@ export const fields: Readonly<Record<keyof typeof english, string>> = {
   'field.alternative': '不符合任何允许的形式',
   'field.invalid': '无效',
   'field.unknown_field': '该字段不存在。',
-  'field.unsupported_field': '暂不支持该字段。',
   'field.at_least_one': '至少需要一个字段',
   'field.unique': '不能重复',
   'field.decimals': '最多两位小数',

@@ -2,11 +2,13 @@
 import type { Catalogue } from '../render.ts'
 import { accountMail } from './account-mail.ts'
 import { authentication } from './authentication.ts'
+import { compat } from './compat.ts'
 import { delivery } from './delivery.ts'
 import { details } from './details.ts'
 import { dns } from './dns.ts'
 import { dnsPlan } from './dns-plan.ts'
 import { dnsProviders } from './dns-providers.ts'
+import { explain } from './explain.ts'
 import { fields } from './fields.ts'
 import { health } from './health.ts'
 import { inbound } from './inbound.ts'
@@ -20,6 +22,7 @@ import { resources } from './resources.ts'
 import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { texts } from './texts.ts'
+import { tracking } from './tracking.ts'
 import { waysIn } from './ways-in.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -28,11 +31,13 @@ export const chinese: Catalogue = {
   texts: {
     ...accountMail,
     ...authentication,
+    ...compat,
     ...delivery,
     ...details,
     ...dns,
     ...dnsPlan,
     ...dnsProviders,
+    ...explain,
     ...fields,
     ...health,
     ...inbound,
@@ -44,6 +49,7 @@ export const chinese: Catalogue = {
     ...queueControl,
     ...resources,
     ...streams,
+    ...tracking,
     ...templates,
     ...texts,
     ...waysIn,

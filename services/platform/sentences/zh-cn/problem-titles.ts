@@ -34,7 +34,7 @@ export const problemTitles: Readonly<Record<keyof typeof english, string>> = {
   'problem.message_too_large': '邮件或请求体过大',
   'problem.unsupported_media_type': '请以 Content-Type: application/json 发送 JSON',
   'problem.validation_failed': '参数校验失败',
-  'problem.unsupported_field': '暂不支持某个字段',
+  'problem.tracking_off': '该域名未开启此项跟踪',
   'problem.idempotency_key_reused': '该键已用于其他请求',
   'problem.rate_limited': '请求过于频繁，请稍后再试',
   'problem.quota_exceeded': '本小时的额度已用完',

@@ -4,9 +4,13 @@ import { inEnglish, type Sentence } from '../../sentences/sentence.ts'
 import { bodyOf } from '../attempt-delivery.ts'
 import type { AttemptRecord, WebhookEvent } from '../event-queue.ts'
 
-/** Body and attempts; `data`: what the request has, `time`: how the API writes times. */
-export function showLog(event: WebhookEvent, data: Record<string, unknown>, time: (at: Date) => string) {
-  return { request_body: bodyOf(event, data), log: (event.log ?? []).map(one => showAttempt(one, time)) }
+/** Body and attempts; `data`: what the request has, or its `body` in another format; `time`: how the API writes times. */
+export function showLog(
+  event: WebhookEvent,
+  { data, body }: { data: Record<string, unknown>; body?: string | undefined },
+  time: (at: Date) => string,
+) {
+  return { request_body: body ?? bodyOf(event, data), log: (event.log ?? []).map(one => showAttempt(one, time)) }
 }
 
 function showAttempt({ at, ms, url, headers, answer, ...came }: AttemptRecord, time: (at: Date) => string) {

@@ -59,22 +59,23 @@ export const SECRET_PREFIX = 'whsec_'
 
 /**
  * The headers of a request: HMAC-SHA256 over `id.timestamp.body`, with each secret. While a secret is being replaced there
- * are two signatures, and a receiver accepts the one that it can verify. `timestamp` is in seconds.
+ * are two signatures, and a receiver accepts the one that it can verify. `timestamp` is in seconds. `prefixes`: of the
+ * headers, for receivers that know other names.
  */
 export function signedHeaders(
   secrets: readonly string[],
   id: string,
   timestamp: number,
   body: string,
+  prefixes: readonly string[] = ['webhook'],
 ): Record<string, string> {
   const signatures = secrets.map(secret => {
     const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
   })
-  return {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures.join(' '),
-  }
+  const signed = { id, timestamp: String(timestamp), signature: signatures.join(' ') }
+  const headers = prefixes.flatMap(prefix =>
+    Object.entries(signed).map(([name, value]) => [`${prefix}-${name}`, value]),
+  )
+  return { 'content-type': 'application/json', ...Object.fromEntries(headers) }
 }

@@ -156,5 +156,11 @@ export const replayWebhookOperation = endpoint({
     until: seconds.optional().describe('And not after this time; default now.'),
     failed_only: flag.default('1').describe('Leave out what was delivered.'),
   }),
-  response: z.object({ replayed: digits, has_more: wireFlag }),
+  response: z.object({
+    replayed: digits,
+    has_more: wireFlag,
+    next_since: z
+      .string()
+      .describe('`since` of the next request where there are more, else empty; some events may then be sent twice.'),
+  }),
 })

@@ -111,8 +111,9 @@ function mountDeliveries(router: Router, deps: HttpDeps): void {
       until: until === undefined ? undefined : new Date(until * 1000),
       failedOnly: failed_only === '1',
     }
-    const { replayed, more } = await replayDeliveries(sending, await webhookOf(params), range, REFUSALS)
-    return { replayed: String(replayed), has_more: more ? ('1' as const) : ('0' as const) }
+    const { replayed, next } = await replayDeliveries(sending, await webhookOf(params), range, REFUSALS)
+    const next_since = next ? String(Math.floor(next.getTime() / 1000)) : ''
+    return { replayed: String(replayed), has_more: next ? ('1' as const) : ('0' as const), next_since }
   })
 }
 
@@ -164,6 +165,6 @@ function deliveryView({ zone }: Subscriptions, event: WebhookEventDoc) {
 }
 
 function deliveryDetailView(context: Subscriptions, event: WebhookEventDoc) {
-  const log = showLog(event, dataOfEvent(event), at => context.zone.format(at))
+  const log = showLog(event, { data: dataOfEvent(event) }, at => context.zone.format(at))
   return { ...deliveryView(context, event), ...log }
 }

@@ -1,7 +1,7 @@
 /** Aliyun DNS: zones are found in the account's own list. The id of a zone is its name as the account stores it. */
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { absoluteName, canonicalName, longestZone, relativeName } from '../../records/names.ts'
-import { parseTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
+import { parseMx, parseTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
 import { loadEach, loadOnce } from '../load-once.ts'
 import type { DnsProvider, Zone } from '../provider.ts'
@@ -68,15 +68,21 @@ async function recordsAt(client: AliyunClient, zone: Zone, name: string): Promis
 }
 
 function toQuery({ name, type, value, ttl }: WantedRecord, zone: Zone): Record<string, string> {
-  return { RR: relativeName(name, zone.name), Type: type, Value: value, TTL: String(ttl), Line: DEFAULT_LINE }
+  const common = { RR: relativeName(name, zone.name), Type: type, TTL: String(ttl), Line: DEFAULT_LINE }
+  if (type !== 'MX') return { ...common, Value: value }
+  const { preference, host } = parseMx(value)
+  return { ...common, Value: host, Priority: String(preference) }
 }
 
-function toRecord({ RecordId, RR, Type, Value, TTL, Locked, Status }: AliyunRecord, zone: string): StoredRecord {
+function toRecord(
+  { RecordId, RR, Type, Value, Priority, TTL, Locked, Status }: AliyunRecord,
+  zone: string,
+): StoredRecord {
   return {
     id: RecordId,
     name: absoluteName(canonicalName(RR), zone),
     type: Type,
-    value: Type === 'TXT' ? parseTxt(Value) : Value,
+    value: Type === 'TXT' ? parseTxt(Value) : Type === 'MX' ? `${Priority ?? 0} ${canonicalName(Value)}` : Value,
     ttl: TTL,
     ...(Locked ? { locked: true } : {}),
     ...(Status === 'DISABLE' ? { disabled: true } : {}),

@@ -20,6 +20,8 @@ const recordSchema = z.object({
   RR: z.string(),
   Type: z.string(),
   Value: z.string(),
+  /** Of MX records only. */
+  Priority: z.number().nullish(),
   TTL: z.number(),
   Line: z.string().default('default'),
   Status: z.string().default('ENABLE'),

@@ -19,6 +19,8 @@ const recordSchema = z.object({
   name: z.string(),
   type: z.string(),
   content: z.string().default(''),
+  /** Of MX records only. */
+  priority: z.number().nullish(),
   ttl: z.number(),
   proxied: z.boolean().nullish(),
   /** Records that other products of Cloudflare manage cannot be changed. */

@@ -1,7 +1,7 @@
 /** Cloudflare: zones are found by name or by the zone id of the credentials, writes go out in transactions. */
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { canonicalName, isWithin, suffixesOf } from '../../records/names.ts'
-import { parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
+import { parseMx, parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
 import { loadEach } from '../load-once.ts'
 import { type Change, type DnsProvider, DnsProviderError, type Zone } from '../provider.ts'
@@ -126,17 +126,21 @@ function toPost(record: WantedRecord, note: string): object {
 }
 
 function toBody({ type, name, value, ttl }: WantedRecord): object {
+  if (type === 'MX') {
+    const { preference, host } = parseMx(value)
+    return { type, name, content: host, priority: preference, ttl }
+  }
   // A proxied address answers with Cloudflare's web servers, which do not accept SMTP.
   const proxied = type === 'TXT' ? {} : { proxied: false }
   return { type, name, content: type === 'TXT' ? quoteTxt(value) : value, ttl, ...proxied }
 }
 
-function toRecord({ id, name, type, content, ttl, proxied, locked }: CloudflareRecord): StoredRecord {
+function toRecord({ id, name, type, content, priority, ttl, proxied, locked }: CloudflareRecord): StoredRecord {
   return {
     id,
     name: canonicalName(name),
     type,
-    value: type === 'TXT' ? parseTxt(content) : content,
+    value: type === 'TXT' ? parseTxt(content) : type === 'MX' ? `${priority ?? 0} ${canonicalName(content)}` : content,
     ttl,
     ...(proxied ? { proxied: true } : {}),
     ...(locked ? { locked: true } : {}),

@@ -26,6 +26,8 @@ const recordSchema = z.object({
   Name: z.string(),
   Type: z.string(),
   Value: z.string(),
+  /** Preference of MX records; 0 in others. */
+  MX: z.number().nullish(),
   TTL: z.number(),
   LineId: z.string().default('0'),
   Status: z.string().default('ENABLE'),

@@ -1,7 +1,7 @@
 /** Tencent DNSPod: zones are found in the account's own list; new records may be missing from lists for 30 s. */
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { absoluteName, canonicalName, longestZone, relativeName } from '../../records/names.ts'
-import { parseTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
+import { parseMx, parseTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
 import { loadOnce } from '../load-once.ts'
 import type { DnsProvider, Zone } from '../provider.ts'
@@ -79,29 +79,31 @@ function keyOf(zone: Zone): DomainKey {
 }
 
 function toInput({ name, type, value, ttl }: WantedRecord, zone: Zone): object {
+  const { preference, host } = parseMx(value)
   return {
     ...keyOf(zone),
     SubDomain: relativeName(name, zone.name),
     RecordType: type,
     ...DEFAULT_LINE,
-    Value: value,
+    ...(type === 'MX' ? { Value: host, MX: preference } : { Value: value }),
     TTL: ttl,
   }
 }
 
-function toRecord({ RecordId, Name, Type, Value, TTL, Status }: DnspodRecord, zone: string): StoredRecord {
+function toRecord({ RecordId, Name, Type, Value, MX, TTL, Status }: DnspodRecord, zone: string): StoredRecord {
   return {
     id: String(RecordId),
     name: absoluteName(canonicalName(Name), zone),
     type: Type,
-    value: Type === 'TXT' ? parseTxt(Value) : canonicalTarget(Type, Value),
+    value: Type === 'TXT' ? parseTxt(Value) : canonicalTarget(Type, Value, MX ?? 0),
     ttl: TTL,
     ...(Status === 'ENABLE' ? {} : { disabled: true }),
   }
 }
 
 /** Names in values end with a dot. */
-function canonicalTarget(type: string, value: string): string {
+function canonicalTarget(type: string, value: string, preference: number): string {
+  if (type === 'MX') return `${preference} ${canonicalName(value)}`
   return type === 'CNAME' ? canonicalName(value) : value
 }
 

@@ -67,27 +67,39 @@ export interface Update {
   stored: (StoredRecord | undefined)[]
 }
 
-/** Every touched set must be exactly as it was seen; the changes follow in their order. */
+/**
+ * Every touched set must be exactly as it was seen. Deletions come first: a server ignores an alias beside other records,
+ * and other records beside an alias (RFC 2136 3.4.2.2).
+ */
 export function toUpdate(changes: readonly Change[], seen: readonly StoredRecord[]): Update {
   const prerequisites = new Map<string, ResourceRecord[]>()
+  const removals: ResourceRecord[] = []
   const updates: ResourceRecord[] = []
   const requireUnchanged = (name: string, type: string) => {
     const set = seen.filter(record => record.name === name && record.type === type).map(rawOf)
     prerequisites.set(`${name} ${type}`, setIs({ name, type }, set))
     return set
   }
+  // An alias is the only record of its name (RFC 1034 3.6.2); what was seen there is deleted in the same message.
+  const requireRoom = (name: string) => {
+    const types = new Set(seen.filter(record => record.name === name).map(({ type }) => type))
+    if (types.size === 0) prerequisites.set(`${name} CNAME`, [notInUse(name)])
+    for (const type of types) requireUnchanged(name, type)
+  }
   const stored = changes.map(change => {
     const { name, type } = change.action === 'delete' ? change.before : change.record
     const set = requireUnchanged(name, type)
-    if (change.action !== 'create') updates.push(deletion(rawOf(change.before).raw))
-    if (change.action === 'delete') return undefined
-    // An alias is the only record of its name (RFC 1034 3.6.2).
-    if (type !== 'CNAME') requireUnchanged(name, 'CNAME')
-    else if (set.length === 0) prerequisites.set(`${name} ${type}`, [notInUse(name)])
+    if (change.action === 'update') updates.push(deletion(rawOf(change.before).raw))
+    if (change.action === 'delete') {
+      removals.push(deletion(rawOf(change.before).raw))
+      return undefined
+    }
+    if (type === 'CNAME') requireRoom(name)
+    else requireUnchanged(name, 'CNAME')
     const ttl = change.action === 'create' ? set[0]?.ttl : set.length > 1 ? change.before.ttl : undefined
     const added = toRaw(change.record, ttl)
     updates.push(added)
     return withoutRaw(toRecord(added))
   })
-  return { prerequisites: [...prerequisites.values()].flat(), updates, stored }
+  return { prerequisites: [...prerequisites.values()].flat(), updates: [...removals, ...updates], stored }
 }

@@ -1,6 +1,6 @@
 /** Dialog that uploads a report from a mailbox. */
 
-import { Button, FileInput, Modal } from '@mantine/core'
+import { Button, FileInput } from '@mantine/core'
 import { IconFileUpload, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../../../api/client.ts'
 import { fillPath, request } from '../../../api/fetch.ts'
 import { notifySuccess } from '../../../ui/feedback/notifications.ts'
+import { Dialog } from '../../../ui/forms/dialog.tsx'
 import { SubmitForm } from '../../../ui/forms/form.tsx'
 import { NeedsRole } from '../../../ui/forms/needs-role.tsx'
 
@@ -30,9 +31,9 @@ export function AddReport({ domainId, onAdded }: { domainId: string; onAdded: (k
           {t('reports.add')}
         </Button>
       </NeedsRole>
-      <Modal opened={open} onClose={() => setOpen(false)} title={t('reports.addTitle')}>
-        <AddForm domainId={domainId} close={() => setOpen(false)} onAdded={onAdded} />
-      </Modal>
+      <Dialog opened={open} close={() => setOpen(false)} title={t('reports.addTitle')}>
+        {() => <AddForm domainId={domainId} close={() => setOpen(false)} onAdded={onAdded} />}
+      </Dialog>
     </>
   )
 }
