@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml'
 import { KIND_RULES, namespaceRules, OWN_RULES, type Rule, WORKLOAD_RULES } from '../operator/rbac.ts'
+import { settingSchemas } from '../services/platform/process/setting-schemas.ts'
 import { writeGenerated } from './generated-files.ts'
 
 const CHART = 'charts/postwright'
@@ -35,8 +36,9 @@ const REFINED: Record<string, object> = {
   mailHostname: { type: 'string', pattern: HOST_NAME },
   config: {
     type: 'object',
-    propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
-    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    // Closed: a misspelt setting would be ignored. Settings that the chart sets itself are refused with a hint by its templates.
+    additionalProperties: false,
+    properties: { ...settingSchemas(), ...Object.fromEntries(ownSettings().map(name => [name, {}])) },
   },
   trackingHosts: { type: 'array', items: { type: 'string', pattern: HOST_NAME.replace('^$|', '') } },
   extraEnvFrom: { type: 'array', items: { type: 'object' } },
@@ -59,6 +61,12 @@ writeGenerated({
   ),
 })
 
+/** Settings that the templates refuse under `config`, with a hint at the value to use. */
+function ownSettings(): string[] {
+  const list = /\$owned := dict (?<pairs>.*) }}/.exec(readFileSync(`${CHART}/templates/_helpers.tpl`, 'utf8'))
+  return [...(list?.groups?.pairs ?? '').matchAll(/"([A-Z_]+)" "/g)].map(([, name = '']) => name)
+}
+
 function rules(list: readonly Rule[]): object[] {
   return list.map(({ apiGroup, resources, verbs }) => ({ apiGroups: [apiGroup], resources, verbs }))
 }
@@ -69,6 +77,7 @@ function portNames(names: readonly string[]): object {
 
 function schemaOf(node: unknown, path: string): object {
   const refined = REFINED[path]
+  if (path.endsWith('.replicas')) return { type: ['integer', 'null'], minimum: 0 }
   if (refined) return refined
   if (OPEN.test(path)) return { type: path.endsWith('tolerations') ? 'array' : 'object' }
   if (isMap(node)) {

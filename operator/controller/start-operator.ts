@@ -10,7 +10,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { createRecorder } from '../kube/event-recorder.ts'
 import { LEASE_TIMES, type LeaseTimes, startElector } from '../kube/leader-election.ts'
 import { createCache, type ObjectCache } from '../kube/object-cache.ts'
-import { listPath, NAMESPACES_PATH, secretsPath } from '../kube/object-paths.ts'
+import { keyOf, listPath, NAMESPACES_PATH, secretsPath } from '../kube/object-paths.ts'
 import { createWriter, SECRET_LABEL } from '../kube/object-writer.ts'
 import { missingRights } from '../kube/permission-check.ts'
 import { type Reflector, startReflector } from '../kube/reflector.ts'
@@ -18,6 +18,7 @@ import { KIND_RULES, namespaceRules, OWN_RULES, WORKLOAD_RULES } from '../rbac.t
 import type { OperatorContext } from '../reconcilers/shared/operator-context.ts'
 import { kinds } from '../resources/kinds.ts'
 import { type Controller, startController } from './controller.ts'
+import { releaseDeletedNamespace, releaseDeletedNamespaces } from './deleted-namespaces.ts'
 import { leaderOnly } from './leader-only-writer.ts'
 import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
 import { recordChanged, wire, wireNamespaces } from './watches.ts'
@@ -96,6 +97,15 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
   const lead = async () => {
     await elector.elected
     await Promise.all(reflectors.map(({ synced }) => synced))
+    if (stopping.signal.aborted) return
+    namespaceCache.onChange(({ before, after }) => {
+      if (before && !after) releaseDeletedNamespace(context, before.metadata.name).catch(onError)
+    })
+    await releaseDeletedNamespaces(
+      context,
+      namespace => watchNamespaces.length === 0 || watchNamespaces.includes(namespace),
+      namespace => namespaceCache.get(keyOf({ namespace: '', name: namespace })) !== undefined,
+    ).catch(onError)
     if (stopping.signal.aborted) return
     parts.changes = watchChanges(mongo.db, log, recordCollections, recordChanged(caches, enqueue), enqueueAll)
     const reconcile = reconcileFunctions(context)

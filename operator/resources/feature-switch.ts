@@ -44,6 +44,19 @@ const targetingRule = z
   })
   .describe('Gives some users another value; the first rule that matches decides.')
 
+const JSON_STRING = String.raw`"([^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{4})*"`
+const JSON_SCALAR = String.raw`(${JSON_STRING}|-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?|true|false|null)`
+/**
+ * Between braces: strings, numbers, words and marks of JSON. Whether they are balanced is beyond a regular expression; the
+ * operator parses the value and reports the rest as InvalidSpec.
+ */
+const JSON_TOKENS = String.raw`^\s*\{\s*(${JSON_STRING}\s*:(\s|${JSON_SCALAR}|[][{}:,])*)?\}\s*$`
+
+/** A regular expression inside of a string literal of CEL. */
+function celString(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
+}
+
 const spec = withRules(
   z.object({
     appRef: immutable(referenceTo('App'), 'appRef').describe('The App that asks for this switch.'),
@@ -72,6 +85,10 @@ const spec = withRules(
       .default('100')
       .describe('Share of targeting keys that get the value, in percent with up to three decimals.'),
     rules: listOf(targetingRule, 20).prefault([]).describe('Targeting rules, first match wins.'),
+    deletionPolicy: z
+      .enum(['Delete', 'Retain'])
+      .default('Delete')
+      .describe('Delete: the switch goes with this resource. Retain: it stays and can be edited in the panel.'),
   }),
   {
     rule: "self.type != 'boolean' || self.value in ['0', '1']",
@@ -82,6 +99,12 @@ const spec = withRules(
   {
     rule: "self.type != 'number' || self.value.matches('^-?[0-9]{1,15}(\\\\.[0-9]{1,15})?$')",
     message: 'the value of a number switch is a decimal number',
+    fieldPath: '.value',
+    reason: 'FieldValueInvalid',
+  },
+  {
+    rule: `!(self.type in ['json', 'changelog']) || self.value.matches('${celString(JSON_TOKENS)}')`,
+    message: 'the value of a json or changelog switch is a JSON object',
     fieldPath: '.value',
     reason: 'FieldValueInvalid',
   },

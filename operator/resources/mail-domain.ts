@@ -146,6 +146,12 @@ const spec = withRules(
           .enum(['Delete', 'Retain'])
           .default('Retain')
           .describe('Retain: the domain stays with its account. Delete: it goes, with its key.'),
+        sending: z
+          .enum(['Suspend', 'Continue'])
+          .default('Suspend')
+          .describe(
+            'With domain Retain. Suspend: mail of the domain is refused at once, until a resource declares it again. Continue: its account may go on sending, also without the records.',
+          ),
       })
       .prefault({})
       .describe('What happens when this resource is deleted.'),
@@ -166,7 +172,7 @@ const record = z.object({
     .enum(['Synced', 'Missing', 'Mismatch', 'Conflict', 'Guidance', 'Unknown'])
     .describe('How public DNS, or the provider, compares with what is expected.'),
   expected: z.string().max(1024).describe('Desired value.'),
-  message: z.string().max(512).optional().describe('What is wrong.'),
+  message: z.string().max(2048).optional().describe('What is wrong.'),
 })
 
 const status = z.object({

@@ -10,6 +10,18 @@ const spec = withRules(
     price: amount.describe('Price as a decimal string such as "19.90".'),
     originalPrice: amount.optional().describe('Price before a discount; default is price.'),
     durationDays: z.int().min(0).max(36_500).describe('Days that a purchase lasts; 0 means permanent.'),
+    trialDays: z
+      .int()
+      .min(0)
+      .max(365)
+      .optional()
+      .describe('Days of a free trial; default is what the plan has, 0 for a new one.'),
+    graceDays: z
+      .int()
+      .min(0)
+      .max(90)
+      .optional()
+      .describe('Days that a subscription stays valid after its end; default is what the plan has, 0 for a new one.'),
     features: listOf(z.string().min(1).max(200), 50)
       .prefault([])
       .describe('What the plan contains, as shown to people.'),

@@ -6,7 +6,7 @@ import type { ManagedBy } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { sentence } from '../platform/sentences/sentence.ts'
 import { createUser } from './manage-accounts.ts'
-import { findUserByName, type UserDoc } from './store/users.ts'
+import { findNamespaceUsers, findUserByName, type UserDoc } from './store/users.ts'
 
 /**
  * The account with this name that belongs to the namespace; created when missing. 409 `conflict` when a person has an
@@ -20,6 +20,12 @@ export async function ensureNamespaceAccount(
   const known = (await findUserByName(deps.mongo.db, username)) ?? (await create(deps, username, namespace))
   if (known.managed_by?.kind === 'Namespace' && known.managed_by.name === namespace) return known
   throw new ProblemError('conflict', sentence('detail.foreign_account', { name: username, namespace }))
+}
+
+/** The accounts of all namespaces that ever had one, with the name of the namespace. */
+export async function listNamespaceAccounts({ mongo }: { mongo: Mongo }): Promise<{ id: string; namespace: string }[]> {
+  const accounts = await findNamespaceUsers(mongo.db)
+  return accounts.flatMap(({ _id, managed_by }) => (managed_by ? [{ id: _id, namespace: managed_by.name }] : []))
 }
 
 async function create(deps: { mongo: Mongo; clock: Clock }, username: string, namespace: string): Promise<UserDoc> {

@@ -47,6 +47,15 @@ const RESERVED = [
   ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES'],
 ]
 
+/** Values of settings without a default that do not take any text. */
+const GIVEN: Record<string, string> = {
+  RELAY_URL: 'smtp://relay.example.com:587',
+  OIDC_ISSUER: 'https://login.example.com/realms/mail',
+  TRUSTED_PROXIES: '10.0.0.0/8',
+  API_TOKEN: 'x'.repeat(40),
+  SESSION_SECRET_PREVIOUS: 'x'.repeat(40),
+}
+
 describe('the chart', () => {
   beforeAll(needHelm)
   test.each([
@@ -97,6 +106,10 @@ describe('the chart', () => {
     ],
     ['a value of the wrong type', [...LEAST, ...set('worker.replicas=many')], /worker|replicas/],
     ['an unknown value', [...LEAST, ...set('smtp.replica=3')], /replica/],
+    ['a misspelt setting', [...LEAST, ...set('config.DELIVERYMODE=capture')], /DELIVERYMODE/],
+    ['a setting in lower case', [...LEAST, ...set('config.delivery_mode=capture')], /delivery_mode/],
+    ['a misspelt value of a setting', [...LEAST, ...set('config.DELIVERY_MODE=caputre')], /DELIVERY_MODE/],
+    ['a setting beyond its bounds', [...LEAST, ...set('config.SLOTS=5000')], /SLOTS/],
     [
       'a setting that has a value of its own',
       [...LEAST, ...set('config.SESSION_SECRET=x')],
@@ -284,13 +297,16 @@ describe('the chart', () => {
   test('sets every other setting once in every container', async () => {
     const names = describeSettings().flatMap(({ name }) => (RESERVED.includes(name) ? [] : [name]))
     expect(names.length).toBeGreaterThan(30)
-    const containers = (await renderChart(...LEAST, ...set(...names.map(name => `config.${name}=x1`))))
+    const defaults = new Map(describeSettings().map(setting => [setting.name, setting.default]))
+    const settingValue = (name: string) => GIVEN[name] ?? defaults.get(name) ?? 'x1'
+    const pairs = names.map(name => `config.${name}=${settingValue(name).replaceAll(',', '\\,')}`)
+    const containers = (await renderChart(...LEAST, ...set(...pairs)))
       .filter(({ kind, metadata }) => /^(Deployment|StatefulSet)$/.test(kind) && !metadata.name.endsWith('-mongodb'))
       .flatMap(manifest => podOf(manifest).containers as Container[])
     expect(containers).toHaveLength(6)
     for (const name of names) {
       const values = containers.map(({ env }) => env.filter(one => one.name === name).map(({ value }) => value))
-      expect([name, values]).toEqual([name, Array(6).fill(['x1'])])
+      expect([name, values]).toEqual([name, Array(6).fill([settingValue(name)])])
     }
   })
 
@@ -463,5 +479,13 @@ describe('the chart', () => {
         verbs: ['get'],
       },
     ])
+  })
+
+  test('leaves out the number of replicas that others decide, and keeps the disruption budget', async () => {
+    const manifests = await renderChart(...LEAST, ...set('worker.replicas=null'))
+    const worker = manifests.filter(({ metadata }) => metadata.name.endsWith('-worker'))
+    const deployment = worker.find(({ kind }) => kind === 'Deployment')
+    expect(deployment?.spec).not.toHaveProperty('replicas')
+    expect(worker.map(({ kind }) => kind)).toContain('PodDisruptionBudget')
   })
 })

@@ -25,7 +25,22 @@ import {
 import { until } from '../support/time/until.ts'
 
 const ZONES = [
-  ...['shared', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'],
+  ...[
+    'shared',
+    'one',
+    'two',
+    'three',
+    'four',
+    'five',
+    'six',
+    'seven',
+    'eight',
+    'nine',
+    'ten',
+    'eleven',
+    'twelve',
+    'thirteen',
+  ],
   ...['lent', 'greedy', 'withdrawn'],
 ].map(name => `${name}.test`)
 
@@ -201,6 +216,34 @@ onApiServer('DNS of MailDomains', () => {
     })
     await until(async () => (await operator.events('three')).includes('DriftReverted'))
   })
+
+  test.each([
+    ['weaker', 'twelve', 'v=DMARC1; p=none', 'InSync'],
+    ['stronger', 'thirteen', 'v=DMARC1; p=reject', 'Conflict'],
+  ])(
+    'a DMARC record that was changed by hand to a %s policy is repaired or reported',
+    async (_how, zoneName, value, reason) => {
+      const operator = await start()
+      await giveProvider(operator)
+      await operator.apply('MailDomain', 'policy', managed(`${zoneName}.test`, { dmarc: { policy: 'quarantine' } }))
+      const { status } = await operator.condition('MailDomain', 'policy', 'DNSSynced', 'True')
+      const id = String(status?.domainId)
+      await until(async () => {
+        await work(operator)
+        return (await findDomainById(operator.mongo.db, id))?.status === 'verified'
+      })
+      const { provider, zone } = await at(operator, `${zoneName}.test`)
+      const name = `_dmarc.${zoneName}.test`
+      for (const record of await provider.list(zone, name)) await provider.remove(zone, record)
+      await provider.create(zone, { name, type: 'TXT', value, ttl: 60 }, '')
+      await operator.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: operator.clock.now() } })
+      await work(operator)
+      if (reason === 'Conflict') {
+        await until(async () => (await reasonOf(operator, 'MailDomain', 'policy', 'DNSSynced')) === 'Conflict')
+        expect(knot.transfer(`${zoneName}.test`).join('\n')).toContain('p=reject')
+      } else await until(() => knot.transfer(`${zoneName}.test`).some(line => line.includes('p=quarantine')))
+    },
+  )
 
   test('calls an unreachable provider with growing pauses and reports the time of the next attempt', async () => {
     const operator = await start()

@@ -1,7 +1,9 @@
 /** Domains, logins and tokens as resources, and the limits of what a namespace may do. */
+import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/object-cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
+import { ensureNamespaceAccount } from '../../services/accounts/namespace-account.ts'
 import { findUserByName } from '../../services/accounts/store/users.ts'
 import { SmtpLogins } from '../../services/mail/credentials/check-smtp-login.ts'
 import { parseToken, secretFits } from '../../services/mail/credentials/rules/token.ts'
@@ -40,6 +42,17 @@ onApiServer('domains, logins and tokens', () => {
       return found
     }
     return { operator, user, domain, id: String(status?.domainId) }
+  }
+  /** Deletes a namespace. There is no namespace controller here: this ends the deletion as it does. */
+  const deleteNamespace = async (operator: OperatorUnderTest, name: string) => {
+    const path = `/api/v1/namespaces/${name}`
+    await operator.admin.request({ method: 'DELETE', path })
+    const seen = await operator.admin.request<object>({ method: 'GET', path })
+    await operator.admin.request({
+      method: 'PUT',
+      path: `${path}/finalize`,
+      body: { ...seen, spec: { finalizers: [] } },
+    })
   }
   const held = async (operator: OperatorUnderTest, name: string) => {
     const secret = await operator.secret(name)
@@ -281,6 +294,56 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => (await findDomain(operator.mongo.db, user._id, 'other.example')) === undefined)
   })
 
+  test('deleting a MailDomain suspends its domain at once, and the same manifest resumes it without an annotation', async () => {
+    const { operator, domain, id } = await withDomain()
+    await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
+    await operator.removeAndWait('MailDomain', 'example')
+    expect(await domain()).toMatchObject({ _id: id, status: 'suspended', suspended_by: 'resource' })
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await operator.condition('MailDomain', 'example', 'Accepted', 'True')
+    // Its records were never ours, so that its proof still counts.
+    expect(await domain()).toMatchObject({ _id: id, status: 'verified', managed_by: { name: 'example' } })
+    expect(await domain()).not.toHaveProperty('suspended_by')
+  })
+
+  test('deletionPolicy.sending Continue leaves a deleted domain open for mail', async () => {
+    const { operator, domain, id } = await withDomain()
+    await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
+    const spec = { domainName: 'example.com', deletionPolicy: { sending: 'Continue' } }
+    await operator.apply('MailDomain', 'example', spec)
+    await operator.removeAndWait('MailDomain', 'example')
+    expect(await domain()).toMatchObject({ status: 'verified' })
+  })
+
+  test('a deleted namespace releases its domains: they are suspended, and have to be proven again', async () => {
+    const { operator, domain, id } = await withDomain()
+    await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
+    const spec = { domainName: 'example.com', deletionPolicy: { sending: 'Continue' } }
+    await operator.apply('MailDomain', 'example', spec)
+    await operator.removeAndWait('MailDomain', 'example')
+    expect((await domain()).status).toBe('verified')
+    await deleteNamespace(operator, operator.namespace)
+    await until(async () => (await domain()).status === 'suspended')
+    expect(await domain()).toMatchObject({ _id: id, suspended_by: 'resource' })
+    expect(await domain()).not.toHaveProperty('verified_by')
+  })
+
+  test('an operator that starts later releases the domains of a namespace that is gone, but none that a resource manages', async () => {
+    const other = await extraNamespace(sharedApiServer())
+    const operator = await start({ namespaces: [other] })
+    const { db } = operator.mongo
+    await operator.running.stop()
+    const account = await ensureNamespaceAccount(operator.foundation, `k8s-${other}`, other)
+    await giveDomain(db, account._id, 'left.example', { status: 'verified', verified_by: 'dns' })
+    const kept = await giveDomain(db, account._id, 'kept.example', { status: 'verified', verified_by: 'dns' })
+    const managed_by = { kind: 'MailDomain', namespace: other, name: 'kept', uid: 'u' }
+    await updateDomain(db, kept._id, { managed_by })
+    await deleteNamespace(operator, other)
+    await operator.another()
+    await until(async () => (await findDomain(db, account._id, 'left.example'))?.status === 'suspended')
+    expect(await findDomain(db, account._id, 'kept.example')).toMatchObject({ status: 'verified', managed_by })
+  })
+
   test.each([
     ['delivered', 0],
     ['given five minutes', 300_000],
@@ -311,6 +374,19 @@ onApiServer('domains, logins and tokens', () => {
     await operator.remove('MailDomain', 'example')
     await operator.condition('MailDomain', 'twin', 'Accepted', 'True')
     expect(await domain()).toMatchObject({ _id: id, managed_by: { name: 'twin' } })
+  })
+
+  test('a resource whose operator is gone is released by the patch of the installation guide', async () => {
+    const { operator, domain } = await withDomain()
+    await operator.running.stop()
+    await operator.remove('MailDomain', 'example')
+    expect((await operator.get('MailDomain', 'example'))?.metadata.deletionTimestamp).toBeDefined()
+    const guide = await readFile('docs/install.md', 'utf8')
+    const patch = /kubectl patch .* --type merge --patch '(?<body>[^']+)'/.exec(guide)?.groups?.body ?? ''
+    const path = `/apis/postwright.dev/v1alpha1/namespaces/${operator.namespace}/maildomains/example`
+    await operator.admin.request({ method: 'PATCH', path, body: JSON.parse(patch) as object, patch: 'merge' })
+    await until(async () => (await operator.get('MailDomain', 'example')) === undefined)
+    expect((await domain()).managed_by).toBeDefined()
   })
 
   test('force-delete removes a resource without cleaning up', async () => {

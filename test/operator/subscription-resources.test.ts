@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { updateDomain, verifyDomain } from '../../services/mail/domains/store/domains.ts'
 import { checkKey, checkSignature, findSigner } from '../../services/subscriptions/catalogue/app-credentials.ts'
 import { createApp } from '../../services/subscriptions/catalogue/manage-apps.ts'
+import { createPlan } from '../../services/subscriptions/catalogue/manage-plans.ts'
 import { canonicalRequest } from '../../services/subscriptions/catalogue/rules/request-signature.ts'
 import { findApp } from '../../services/subscriptions/catalogue/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/catalogue/store/plans-and-flags.ts'
@@ -352,6 +353,73 @@ onApiServer('apps, plans and switches', () => {
     await operator.apply('App', 'shop', shop, { annotations: { 'postwright.dev/adopt': 'true', touched: '1' } })
     await operator.condition('App', 'shop', 'Ready', 'True')
     expect((await app(subscriptions, key))?.app_name).toBe(shop.appName)
+  })
+
+  test('an App, its plan and its switch are taken over by the same manifest after kubectl delete, and by no other namespace', async () => {
+    const { operator, subscriptions, key, shop } = await start()
+    const appRef = { name: 'shop' }
+    const flag = { appRef, name: 'dark', value: '1', deletionPolicy: 'Retain' }
+    const declare = async () => {
+      await operator.apply('App', 'shop', shop)
+      await operator.apply('SubscriptionPlan', 'pro', { appRef, name: 'Pro', price: '1', durationDays: 1 })
+      await operator.apply('FeatureSwitch', 'dark', flag)
+      for (const [kind, name] of all) await operator.condition(kind, name, 'Ready', 'True')
+    }
+    const all = [
+      ['SubscriptionPlan', 'pro'],
+      ['FeatureSwitch', 'dark'],
+      ['App', 'shop'],
+    ] as const
+    await declare()
+    const first = await app(subscriptions, key)
+    for (const [kind, name] of all) await operator.removeAndWait(kind, name)
+    // A cluster collects the Secret with its owner.
+    const path = `/api/v1/namespaces/${operator.namespace}/secrets/shop-app`
+    await operator.admin.request({ method: 'DELETE', path })
+    expect(await app(subscriptions, key)).toMatchObject({ released_by: { namespace: operator.namespace } })
+    expect((await app(subscriptions, key))?.managed_by).toBeUndefined()
+    expect((await findSwitch(subscriptions.collections, key, 'dark'))?.managed_by).toBeUndefined()
+    await declare()
+    const again = await app(subscriptions, key)
+    expect(again).toMatchObject({ _id: first?._id, managed_by: { namespace: operator.namespace } })
+    expect(again).not.toHaveProperty('released_by')
+    // It is no adopted app: its namespace needs no list to keep it.
+    expect(again).not.toHaveProperty('adopted')
+  })
+
+  test('a retained App stays closed to a resource of another namespace', async () => {
+    const { operator, subscriptions, key, shop } = await start()
+    await createApp(subscriptions, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
+    const released_by = { kind: 'App', namespace: `${operator.namespace}-other`, name: 'shop', uid: 'u' }
+    await subscriptions.collections.apps.updateOne({ app_key: key }, { $set: { released_by } })
+    await operator.apply('App', 'shop', shop)
+    const refused = await operator.condition('App', 'shop', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]?.reason).toBe('Conflict')
+    expect((await app(subscriptions, key))?.managed_by).toBeUndefined()
+  })
+
+  test('a plan of the panel is adopted with the annotation, and keeps the fields that the resource leaves out', async () => {
+    const { operator, subscriptions, key, shop } = await start()
+    await operator.apply('App', 'shop', shop)
+    await operator.condition('App', 'shop', 'Ready', 'True')
+    await createPlan(subscriptions, systemActor, key, {
+      ...{ name: 'Pro', description: '', price_cents: 100, original_price_cents: 100, duration: 30, features: [] },
+      ...{ sort_order: 0, status: '1', trial_days: 14, grace_days: 3, auto_renew_allowed: false },
+    })
+    const spec = { appRef: { name: 'shop' }, name: 'Pro', price: '2', durationDays: 30 }
+    await operator.apply('SubscriptionPlan', 'pro', spec)
+    const refused = await operator.condition('SubscriptionPlan', 'pro', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]).toMatchObject({
+      reason: 'Conflict',
+      message: expect.stringContaining('postwright.dev/adopt'),
+    })
+    await operator.apply('SubscriptionPlan', 'pro', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+    await operator.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
+    const stored = () => findPlanByName(subscriptions.collections, key, 'Pro')
+    expect(await stored()).toMatchObject({ price_cents: 200, trial_days: 14, grace_days: 3, auto_renew_allowed: false })
+    await operator.apply('SubscriptionPlan', 'pro', { ...spec, trialDays: 0, graceDays: 5 })
+    await until(async () => (await stored())?.grace_days === 5)
+    expect(await stored()).toMatchObject({ trial_days: 0 })
   })
 
   describe('an app that was taken over and whose key the Namespace no longer lists', () => {

@@ -11,7 +11,8 @@ metadata:
   name: {{ $name }}
   labels: {{- include "pw.labels" . | nindent 4 }}
 spec:
-  {{- if not (or $auto.enabled $keda.enabled) }}
+  {{- $scaled := kindIs "invalid" .values.replicas }}
+  {{- if not (or $auto.enabled $keda.enabled $scaled) }}
   replicas: {{ .values.replicas }}
   {{- end }}
   revisionHistoryLimit: 5
@@ -31,7 +32,7 @@ spec:
       annotations: {{- toYaml . | nindent 8 }}
       {{- end }}
     spec: {{- include "pw.podSpec" . | nindent 6 }}
-{{- if and $root.Values.podDisruptionBudget.enabled (or (gt (int .values.replicas) 1) $auto.enabled $keda.enabled) }}
+{{- if and $root.Values.podDisruptionBudget.enabled (or $scaled (gt (int .values.replicas) 1) $auto.enabled $keda.enabled) }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget

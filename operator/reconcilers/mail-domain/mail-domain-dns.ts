@@ -5,6 +5,7 @@ import { guidance } from '../../../services/mail/dns/records/guidance.ts'
 import { requestCheck } from '../../../services/mail/domains/declare-domain.ts'
 import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import { type Published, policyAbove, publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
+import { isPolicyChanged } from '../../../services/mail/domains/rules/changed-policy.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { pauseAfter } from '../mail/dns-provider-access.ts'
@@ -50,7 +51,7 @@ async function outcomeOfLastWrite(
   context: OperatorContext,
   dns: DnsDeps,
   { status }: MailDomain,
-  { name, k8s }: DomainDoc,
+  { name, k8s, dns_owned, check }: DomainDoc,
   revision: string,
 ): Promise<DnsOutcome | undefined> {
   const last = conditionOf(status?.conditions, 'DNSSynced')
@@ -64,6 +65,7 @@ async function outcomeOfLastWrite(
   // Kubernetes keeps the English text only; the record has its sentence.
   const known = k8s?.conditions.find(({ type, message }) => type === 'DNSSynced' && message === last.message)
   if (known?.sentence) condition.sentence = known.sentence
+  if (last.status === 'True' && isPolicyChanged(dns_owned, check?.records)) return undefined
   if (last.status === 'True') return { conditions: [condition], status: { dnsRevision: revision }, events: [] }
   const { failedAttempts = 0, nextAttemptTime } = status
   const waitMs = Date.parse(nextAttemptTime ?? '') - context.clock.now().getTime()

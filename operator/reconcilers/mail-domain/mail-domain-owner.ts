@@ -144,7 +144,10 @@ async function ownerOf(context: OperatorContext, resource: MailDomain): Promise<
   return account ?? refused('OwnerNotFound', sentence('resource.account_unknown', { account: username }))
 }
 
-/** True for a domain that is new, is or was ours, or may be adopted. Reads the Namespace only when that decides. */
+/**
+ * True for a domain that is new, is or was ours, belongs to the namespace's own account, or may be adopted. Reads the
+ * Namespace only when that decides.
+ */
 async function isOursOrAdoptable(
   known: DomainDoc | undefined,
   { metadata }: MailDomain,
@@ -152,6 +155,8 @@ async function isOursOrAdoptable(
   listed: () => Promise<readonly string[]>,
 ): Promise<boolean> {
   if (!known || known.managed_by || known.formerly_managed_by === metadata.uid) return true
+  // No other namespace or person acts for this account: a domain that a deleted resource retained is taken over.
+  if (user.username === namespaceAccount(metadata.namespace)) return true
   return mayAdopt(metadata.annotations, user.username, listed)
 }
 

@@ -8,6 +8,7 @@ import {
   closeDomain,
   type ResourceDeps,
   releaseDomain,
+  suspendDomain,
   transferDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
@@ -52,9 +53,20 @@ export async function removeMailDomain(
   if (draining) return draining
   const records: Removal = retain ? { done: true } : await removeRecords(context, dns, resource, domain._id)
   if (!records.done) return records
-  const { deletionPolicy, suspended } = resource.spec
-  await releaseDomain(deps, domain._id, retain ? 'Retain' : deletionPolicy.domain, suspended)
+  await release(deps, resource, domain._id, retain)
   return records
+}
+
+/** Returns the domain to its account. A paused resource leaves it as it is. */
+async function release(deps: ResourceDeps, { spec }: MailDomain, id: string, retain: boolean): Promise<void> {
+  const { deletionPolicy, suspended } = spec
+  const suspends = !retain && deletionPolicy.domain === 'Retain' && deletionPolicy.sending === 'Suspend'
+  if (suspends) await suspendDomain(deps, id, { keepsProof: !losesRecords(spec) })
+  await releaseDomain(deps, id, retain ? 'Retain' : deletionPolicy.domain, suspended || suspends)
+}
+
+function losesRecords({ deletionPolicy, dns }: MailDomain['spec']): boolean {
+  return deletionPolicy.dns === 'Delete' && dns.managementPolicy === 'Manage'
 }
 
 /** Accepted mail is signed with the key that will be deleted: the domain closes, and queued mail gets some time. */
@@ -65,8 +77,7 @@ async function drain(
   id: string,
 ): Promise<Removal | undefined> {
   const { deletionPolicy, domainName } = spec
-  const losesRecords = deletionPolicy.dns === 'Delete' && spec.dns.managementPolicy === 'Manage'
-  if (deletionPolicy.domain !== 'Delete' && !losesRecords) return undefined
+  if (deletionPolicy.domain !== 'Delete' && !losesRecords(spec)) return undefined
   const leftMs = DRAIN_MS - (clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? ''))
   if (leftMs <= 0) return undefined
   const { wasOpen, waiting } = await closeDomain(deps, id)

@@ -10,6 +10,8 @@ type State = 'Synced' | 'Missing' | 'Mismatch' | 'Conflict' | 'Guidance' | 'Unkn
 /** Limits of the CRD's schema: the API server refuses a status that exceeds one. */
 const MAX_RECORDS = 64
 const MAX_NAME = 253
+/** Holds a DKIM value of a 4096-bit key with the instruction around it. */
+const MAX_MESSAGE = 2048
 
 /** Fields of the status beside conditions. */
 export function statusFields(domain: DomainDoc, owner: string, rows: readonly GuidanceRow[]) {
@@ -38,7 +40,7 @@ function recordStatus({ purpose, name, type, value, need, note }: GuidanceRow, c
     type,
     state: stateOf(check, need),
     expected: cut(value, 1024),
-    ...(message ? { message: cut(inEnglish(message), 512) } : {}),
+    ...(message ? { message: cut(inEnglish(message), MAX_MESSAGE) } : {}),
   }
 }
 

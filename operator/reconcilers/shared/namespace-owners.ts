@@ -2,11 +2,12 @@
  * Accounts that the resources of a namespace may act for: that of the namespace, and those listed on the Namespace by
  * users who may change it (ADR 36).
  */
+import { ADOPT_ANNOTATION } from '../../../services/subscriptions/kubernetes/declared-record.ts'
+
+export { ADOPT_ANNOTATION }
 
 /** Annotation on the Namespace: accounts and app keys that its resources may act for or take over, comma separated. */
 export const OWNERS_ANNOTATION = 'postwright.dev/owners'
-/** Annotation on a resource: take over the record that exists already. */
-export const ADOPT_ANNOTATION = 'postwright.dev/adopt'
 
 /** Name of the account of a namespace. */
 export function namespaceAccount(namespace: string): string {
@@ -30,11 +31,16 @@ export async function mayOwn(
   return username === namespaceAccount(namespace) || (await listed()).includes(username)
 }
 
+/** True when the resource wants an existing record that no resource manages. */
+export function wantsToAdopt({ annotations }: { annotations: Readonly<Record<string, string>> }): boolean {
+  return annotations[ADOPT_ANNOTATION] === 'true'
+}
+
 /** True when a resource with these annotations may take over an existing record of `owner`, an account or app key. */
 export async function mayAdopt(
   annotations: Readonly<Record<string, string>>,
   owner: string,
   listed: () => Promise<readonly string[]>,
 ): Promise<boolean> {
-  return annotations[ADOPT_ANNOTATION] === 'true' && (await listed()).includes(owner)
+  return wantsToAdopt({ annotations }) && (await listed()).includes(owner)
 }

@@ -12,6 +12,7 @@ import {
   transferApp,
   withdrawApp,
 } from '../../../services/subscriptions/kubernetes/declare-app.ts'
+import { wasReleasedBy } from '../../../services/subscriptions/kubernetes/declared-record.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
@@ -165,7 +166,7 @@ async function refusalReason(
         app: spec.appKey,
       }),
     ]
-  if (!known || known.managed_by) return undefined
+  if (!known || known.managed_by || wasReleasedBy(known, managedBy(resource))) return undefined
   if (await mayAdopt(metadata.annotations, spec.appKey, ownersOf(context, metadata.namespace))) return undefined
   return [
     'Conflict',

@@ -7,6 +7,7 @@ import type { SwitchFields } from '../../../services/subscriptions/flags/rules/f
 import { declareSwitch, withdrawSwitches } from '../../../services/subscriptions/kubernetes/declare-switch.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { FeatureSwitch } from '../../resources/feature-switch.ts'
+import { wantsToAdopt } from '../shared/namespace-owners.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
@@ -25,7 +26,7 @@ export function featureSwitchReconciler(
     ensure: resource => ensure(context, subscriptions, resource),
     async remove(resource, retain) {
       const records = await listSwitchesOfResource(subscriptions, resource.metadata.uid)
-      const policy = retain ? 'Retain' : 'Delete'
+      const policy = retain ? 'Retain' : resource.spec.deletionPolicy
       await withdrawSwitches(
         subscriptions,
         managedBy(resource),
@@ -47,7 +48,9 @@ async function ensure(
   if ('outcome' in app) return app.outcome
   try {
     const target = { appKey: app.appKey, name: spec.name }
-    const { stored, outcome } = await declareSwitch(subscriptions, managedBy(resource), target, switchFields(spec))
+    const { stored, outcome } = await declareSwitch(subscriptions, managedBy(resource), target, switchFields(spec), {
+      adopt: wantsToAdopt(metadata),
+    })
     const message = sentence('resource.switch_ready', { name: spec.name, app: app.appKey })
     return {
       conditions: [accepted(message)],

@@ -34,8 +34,9 @@ test('omitted fields have their defaults', () => {
     features: [],
     sort_order: 0,
     status: '1',
-    auto_renew_allowed: false,
   })
+  expect(planSpec(plan({}))).not.toHaveProperty('trial_days')
+  expect(planSpec(plan({ trialDays: 7, graceDays: 0 }))).toMatchObject({ trial_days: 7, grace_days: 0 })
 })
 
 test('a switch has the same defaults as resource and over the API', () => {

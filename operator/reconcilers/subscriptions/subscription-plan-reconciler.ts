@@ -2,11 +2,15 @@
 
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import { listPlansOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
-import type { PlanSpec } from '../../../services/subscriptions/catalogue/rules/plan.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
-import { declarePlan, withdrawPlans } from '../../../services/subscriptions/kubernetes/declare-plan.ts'
+import {
+  type DeclaredPlan,
+  declarePlan,
+  withdrawPlans,
+} from '../../../services/subscriptions/kubernetes/declare-plan.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { SubscriptionPlan } from '../../resources/subscription-plan.ts'
+import { wantsToAdopt } from '../shared/namespace-owners.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
@@ -46,7 +50,9 @@ async function ensure(
   const app = await appKeyOf(context, subscriptions, metadata, spec.appRef.name)
   if ('outcome' in app) return app.outcome
   try {
-    const { plan, outcome } = await declarePlan(subscriptions, managedBy(resource), app.appKey, planSpec(spec))
+    const { plan, outcome } = await declarePlan(subscriptions, managedBy(resource), app.appKey, planSpec(spec), {
+      adopt: wantsToAdopt(metadata),
+    })
     const message = sentence('resource.plan_ready', { name: spec.name, app: app.appKey })
     return {
       conditions: [accepted(message)],
@@ -61,7 +67,7 @@ async function ensure(
 }
 
 /** The declared plan for the use case; prices in cents. */
-export function planSpec(spec: Spec): PlanSpec {
+export function planSpec(spec: Spec): DeclaredPlan {
   const price = cents(spec.price)
   return {
     name: spec.name,
@@ -72,9 +78,8 @@ export function planSpec(spec: Spec): PlanSpec {
     features: spec.features,
     sort_order: spec.sortOrder,
     status: spec.status === 'Enabled' ? '1' : '0',
-    trial_days: 0,
-    grace_days: 0,
-    auto_renew_allowed: spec.durationDays > 0,
+    ...(spec.trialDays === undefined ? {} : { trial_days: spec.trialDays }),
+    ...(spec.graceDays === undefined ? {} : { grace_days: spec.graceDays }),
   }
 }
 

@@ -58,6 +58,11 @@ export async function findUserByName(db: Db, username: string): Promise<UserDoc 
   return (await modelOf(db, users).findOne({ username }).lean()) ?? undefined
 }
 
+/** Accounts that belong to Kubernetes namespaces; their names begin with `k8s-`. */
+export async function findNamespaceUsers(db: Db): Promise<UserDoc[]> {
+  return modelOf(db, users).find({ username: /^k8s-/, 'managed_by.kind': 'Namespace' }).lean()
+}
+
 /** The accounts with these ids, by id; those that do not exist are absent. */
 export async function listUsersById(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, UserDoc>> {
   const found = await modelOf(db, users)

@@ -7,7 +7,14 @@ import type { ManagedBy } from '../store/documents.ts'
 import { countWaiting } from '../store/waiting.ts'
 import { type DomainDeps, registerDomain } from './register-domain.ts'
 import type { DnsSettingsDoc, DomainDoc } from './store/domain-model.ts'
-import { deleteDomain, findDomain, findDomainById, updateDomain, verifyDomain } from './store/domains.ts'
+import {
+  deleteDomain,
+  findDomain,
+  findDomainById,
+  unreleasedDomains,
+  updateDomain,
+  verifyDomain,
+} from './store/domains.ts'
 
 type Settings = Omit<DnsSettingsDoc, 'manage' | 'repairs' | 'repairs_paused_until'>
 
@@ -88,14 +95,14 @@ export async function closeDomain(deps: ResourceDeps, domainId: string): Promise
 }
 
 /**
- * `Delete` removes a domain with its keys, `Retain` returns it to its account, open for mail unless its resource had it
- * suspended. A missing domain is not an error.
+ * `Delete` removes a domain with its keys, `Retain` returns it to its account. `suspended`: it stays suspended until a
+ * resource declares it again; otherwise it is open for mail. A missing domain is not an error.
  */
 export async function releaseDomain(
   deps: ResourceDeps,
   domainId: string,
   how: 'Delete' | 'Retain',
-  wasSuspended: boolean,
+  suspended: boolean,
 ): Promise<void> {
   const domain = await findDomainById(deps.db, domainId)
   if (domain?.managed_by?.uid !== deps.resource.uid) return
@@ -103,13 +110,49 @@ export async function releaseDomain(
   else {
     const dns = { ...(domain.dns ?? {}), manage: false }
     // It was closed for the deletion only; its account may send from it again.
-    if (domain.suspended_by === 'resource' && !wasSuspended) await resume(deps, domain)
+    if (domain.suspended_by === 'resource' && !suspended) await resume(deps, domain)
     await updateDomain(deps.db, domainId, { dns, updated_at: deps.clock.now() }, [
       'managed_by',
       'k8s',
       'dns_account_id',
     ])
   }
+}
+
+/**
+ * Suspends what the account of a deleted namespace still holds and returns the number of domains. The names are free for
+ * other accounts; a namespace that is created again under this name has to prove them again. `managed`: also those whose
+ * resource was not deleted by the operator.
+ */
+export async function releaseDomainsOfAccount(
+  deps: Pick<DomainDeps, 'db' | 'clock'>,
+  userId: string,
+  { managed }: { managed: boolean },
+): Promise<number> {
+  let released = 0
+  for (const { _id, status, managed_by } of await unreleasedDomains(deps.db, userId)) {
+    if (managed_by && !managed) continue
+    const suspended = status === 'suspended' ? {} : { status: 'suspended' as const, suspended_by: 'resource' as const }
+    const change = { ...suspended, updated_at: deps.clock.now() }
+    await updateDomain(deps.db, _id, change, ['managed_by', 'k8s', 'dns_account_id', 'verified_by', 'verified_at'])
+    released++
+  }
+  return released
+}
+
+/** Suspends a domain that its resource releases; its account may not send from it until a resource declares it again. */
+export async function suspendDomain(
+  deps: ResourceDeps,
+  domainId: string,
+  { keepsProof }: { keepsProof: boolean },
+): Promise<void> {
+  const domain = await findDomainById(deps.db, domainId)
+  if (domain?.managed_by?.uid !== deps.resource.uid) return
+  // Without its records the domain is verified again before it sends again.
+  const proof = keepsProof ? lapsed(domain) : (['verified_by', 'verified_at'] as const)
+  const suspended =
+    domain.status === 'suspended' ? {} : { status: 'suspended' as const, suspended_by: 'resource' as const }
+  await updateDomain(deps.db, domainId, { ...suspended, updated_at: deps.clock.now() }, proof)
 }
 
 /**

@@ -16,6 +16,12 @@ import type { Sentence } from '../sentences/sentence.ts'
 /** The resource that manages a record. */
 export const managedBy = optional(part({ kind: text, namespace: text, name: text, uid: text }))
 
+/**
+ * The resource that created a record and was deleted with Retain: resources of its namespace take the record over without
+ * adopting it.
+ */
+export const releasedBy = optional(part({ kind: text, namespace: text, name: text, uid: text }))
+
 /** `message` is the English text of `sentence`, which a state that a release before 0.2.0 stored does not have. */
 const message = { message: text, sentence: optionalUnchecked<Sentence>() }
 const condition = part({ type: text, status: oneOf('True', 'False', 'Unknown'), reason: text, ...message })

@@ -24,14 +24,22 @@ const optional = <T extends z.ZodType>(schema: T) =>
 const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
   z.preprocess(given => (isUnset(given) ? value : given), schema)
 
+/** For schemas of files that set settings: the characters of addresses and networks; the rest is checked at the start. */
+const ADDRESSES = '^[0-9a-fA-F:.,\\s]*$'
+const NETWORKS = '^[0-9a-fA-F:./,\\s]*$'
+const PROXIES = '^([0-9a-fA-F:./]+|[pP][rR][iI][vV][aA][tT][eE]|[,\\s]+)*$'
+const TIME_ZONE = '^\\s*[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*\\s*$'
+
 const addresses = list
+  .meta({ pattern: ADDRESSES })
   .refine(values => values.every(isAddress), {
     error: reason('field.addresses'),
     abort: true,
   })
   .transform(values => [...new Set(values.map(canonicalAddress))])
-const networks = list.refine(values => values.every(isNetwork), reason('field.networks'))
+const networks = list.meta({ pattern: NETWORKS }).refine(values => values.every(isNetwork), reason('field.networks'))
 const proxies = list
+  .meta({ pattern: PROXIES })
   .transform(entries => entries.map(entry => (entry.toLowerCase() === PRIVATE ? PRIVATE : entry)))
   .refine(values => values.every(value => value === PRIVATE || isNetwork(value)), reason('field.networks_or_private'))
 const secret = text.refine(value => Buffer.byteLength(value) >= 32, reason('field.secret'))
@@ -68,7 +76,8 @@ const listeners = list.transform((entries, context): ListenAddress[] =>
   }),
 )
 
-const shape = {
+/** Each setting with its schema; names are those of the environment. */
+export const settings = {
   APP_HOST: withDefault(text, '127.0.0.1').describe(
     'Address that the panel, the APIs and the SMTP listeners bind unless an entry names its own.',
   ),
@@ -250,9 +259,10 @@ const shape = {
   DNSPOD_ENDPOINT: withDefault(url, 'https://dnspod.tencentcloudapi.com').describe(
     'Endpoint of Tencent DNSPod; also the international site.',
   ),
-  BUSINESS_TZ: withDefault(text.refine(isTimeZone, reason('field.time_zone')), 'Asia/Shanghai').describe(
-    'Time zone of dates and days in the Subscription Administration API.',
-  ),
+  BUSINESS_TZ: withDefault(
+    text.meta({ pattern: TIME_ZONE }).refine(isTimeZone, reason('field.time_zone')),
+    'Asia/Shanghai',
+  ).describe('Time zone of dates and days in the Subscription Administration API.'),
   EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
     'A timed subscription that ends within this number of days is "expiring soon".',
   ),
@@ -296,7 +306,7 @@ const shape = {
   ),
 } as const
 
-const schema = z.object(shape).superRefine((config, context) => {
+const schema = z.object(settings).superRefine((config, context) => {
   const error = (setting: string, message: string, params = {}) =>
     context.addIssue({ code: 'custom', path: [setting], message, params })
   const requireWith = (setting: keyof typeof config, other: string) => {
@@ -370,7 +380,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 /** The settings in the order of this file, for the generated documentation. */
 export function describeSettings(): SettingDescription[] {
-  return Object.entries(shape).map(([name, setting]) => ({
+  return Object.entries(settings).map(([name, setting]) => ({
     name,
     default: defaultOf(setting),
     meaning: setting.description ?? '',

@@ -54,8 +54,8 @@ describe('a removed switch', () => {
 
   test('that a resource had managed belongs to the administrators for good, whichever state is restored', async () => {
     const { context, restore, set } = await withApp()
-    await declareSwitch(context, by, at, { type: 'boolean', value: '1' })
-    await declareSwitch(context, by, at, { type: 'boolean', value: '0' })
+    await declareSwitch(context, by, at, { type: 'boolean', value: '1' }, { adopt: false })
+    await declareSwitch(context, by, at, { type: 'boolean', value: '0' }, { adopt: false })
     await withdrawSwitches(context, by, 'Delete')
     for (const revision of [2, 1]) {
       const back = await restore(revision)

@@ -10,7 +10,7 @@ import type { AppDoc } from '../store/models.ts'
 import { publishableKeyOf, type SigningKey, signingKeyOf } from './app-secrets.ts'
 import { retainPlan } from './declare-plan.ts'
 import { retainSwitch } from './declare-switch.ts'
-import { haveEqualFields, type Outcome, operatorActor, type Withdrawal } from './declared-record.ts'
+import { haveEqualFields, type Outcome, operatorActor, type Withdrawal, wasReleasedBy } from './declared-record.ts'
 
 /** A declared app with the credentials for its Secret. */
 export interface DeclaredApp {
@@ -42,9 +42,10 @@ export async function declareApp(
   assertUnmanaged(before, by)
   // A signing key must exist before signatures are required.
   const signingKey = await signingKeyOf(context, by, appKey)
-  const adopted = before.managed_by ? before.adopted : true
+  const adopted = before.managed_by || wasReleasedBy(before, by) ? before.adopted : true
+  const { released_by: _, ...known } = before
   const changed = withSettings(
-    { ...before, ...spec, managed_by: by, ...(adopted === undefined ? {} : { adopted }) },
+    { ...known, ...spec, managed_by: by, ...(adopted === undefined ? {} : { adopted }) },
     settings,
   )
   const same = haveEqualFields(before, changed)
@@ -66,8 +67,9 @@ export async function withdrawApp(
   const app = await findApp(context.collections, appKey)
   if (app?.managed_by?.uid !== by.uid) return
   if (how === 'Delete') return deleteApp(context, operatorActor(by), app._id, { force: false, by })
-  const { managed_by: _, adopted: __, ...rest } = app
-  await putApp(context, operatorActor(by), app, rest)
+  const { managed_by: _, adopted, ...rest } = app
+  // An adopted app belongs to the administrators again.
+  await putApp(context, operatorActor(by), app, adopted ? rest : { ...rest, released_by: by })
 }
 
 /**

@@ -4,12 +4,13 @@ import { testFoundation } from '../../../test/support/processes/test-foundation.
 import { ensureIndexes } from '../../platform/database/mongo.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { addCredential, checkKey, keptSecretOf, revokeCredential } from '../catalogue/app-credentials.ts'
-import { updatePlan } from '../catalogue/manage-plans.ts'
+import { createPlan, updatePlan } from '../catalogue/manage-plans.ts'
 import { mergePlan } from '../catalogue/rules/plan.ts'
 import { findApp } from '../catalogue/store/apps.ts'
 import { findPlan, findSwitch } from '../catalogue/store/plans-and-flags.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../context.ts'
-import { deleteSwitch, updateSwitch } from '../flags/manage-flags.ts'
+import { createSwitch, deleteSwitch, updateSwitch } from '../flags/manage-flags.ts'
+import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
 import { resealSubscriptions } from '../jobs/reseal-secrets.ts'
 import { subscriptionCollections } from '../store/collections.ts'
 import { appSecretDelivered, appSecretFor } from './app-secrets.ts'
@@ -169,12 +170,15 @@ describe('an app', () => {
   })
 })
 
+/** A resource without the annotation that adopts records. */
+const own = { adopt: false }
+
 describe('a plan', () => {
   test('is made so and read-only for administrators; withdrawn with Retain it is theirs', async () => {
-    const { plan: made, outcome } = await declarePlan(context, by('p'), 'shop', plan)
+    const { plan: made, outcome } = await declarePlan(context, by('p'), 'shop', plan, own)
     expect(outcome).toBe('created')
-    expect((await declarePlan(context, by('p'), 'shop', plan)).outcome).toBe('unchanged')
-    const dearer = await declarePlan(context, by('p'), 'shop', { ...plan, price_cents: 1990 })
+    expect((await declarePlan(context, by('p'), 'shop', plan, own)).outcome).toBe('unchanged')
+    const dearer = await declarePlan(context, by('p'), 'shop', { ...plan, price_cents: 1990 }, own)
     expect(dearer).toMatchObject({ outcome: 'updated', plan: { version: 2 } })
     const edit = () => updatePlan(context, systemActor, { appKey: 'shop', id: made._id }, { fields: { price: 1 } })
     await expect(edit()).rejects.toMatchObject({
@@ -186,15 +190,43 @@ describe('a plan', () => {
   })
 
   test('deleted, it is hidden from buyers, and restored when it is applied again', async () => {
-    const { plan: made } = await declarePlan(context, by('p'), 'shop', plan)
+    const { plan: made } = await declarePlan(context, by('p'), 'shop', plan, own)
     await withdrawPlans(context, by('p'), 'Delete')
     expect(await findPlan(context.collections, 'shop', made._id)).toBeUndefined()
-    expect((await declarePlan(context, by('q'), 'shop', plan)).plan._id).toBe(made._id)
+    expect((await declarePlan(context, by('q'), 'shop', plan, own)).plan._id).toBe(made._id)
     expect(await findPlan(context.collections, 'shop', made._id)).toBeDefined()
   })
 
+  test('keeps the trial, the grace time and the renewal that its resource does not declare', async () => {
+    const { trial_days: _, grace_days: __, auto_renew_allowed: ___, ...declared } = { ...plan, name: 'Panel' }
+    const made = await createPlan(context, systemActor, 'shop', {
+      ...plan,
+      name: 'Panel',
+      trial_days: 14,
+      grace_days: 3,
+      auto_renew_allowed: false,
+    })
+    await expect(declarePlan(context, by('panel'), 'shop', declared, own)).rejects.toMatchObject({ code: 'conflict' })
+    expect((await findPlan(context.collections, 'shop', made._id))?.managed_by).toBeUndefined()
+    const adopted = await declarePlan(context, by('panel'), 'shop', declared, { adopt: true })
+    expect(adopted.plan).toMatchObject({ _id: made._id, trial_days: 14, grace_days: 3, auto_renew_allowed: false })
+    const set = await declarePlan(context, by('panel'), 'shop', { ...declared, trial_days: 0, grace_days: 5 }, own)
+    expect(set.plan).toMatchObject({ trial_days: 0, grace_days: 5 })
+  })
+
+  test('that a resource retained is taken over by one of the same namespace, and by no other', async () => {
+    const retained = { ...plan, name: 'Retained' }
+    await declarePlan(context, by('one'), 'shop', retained, own)
+    await withdrawPlans(context, by('one'), 'Retain')
+    const foreign = { ...by('two'), namespace: 'other' }
+    await expect(declarePlan(context, foreign, 'shop', retained, own)).rejects.toMatchObject({ code: 'conflict' })
+    const { plan: taken } = await declarePlan(context, by('two'), 'shop', retained, own)
+    expect(taken).toMatchObject({ managed_by: { name: 'two' } })
+    expect(taken.released_by).toBeUndefined()
+  })
+
   test('of an app that is not there is refused', async () => {
-    await expect(declarePlan(context, by('p'), 'nowhere', plan)).rejects.toMatchObject({ code: 'app_not_found' })
+    await expect(declarePlan(context, by('p'), 'nowhere', plan, own)).rejects.toMatchObject({ code: 'app_not_found' })
   })
 })
 
@@ -202,9 +234,13 @@ describe('a switch', () => {
   const target = { appKey: 'shop', name: 'dark' }
 
   test('is made so, read-only for administrators, and removed by its resource only', async () => {
-    expect((await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('created')
-    expect((await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('unchanged')
-    expect((await declareSwitch(context, by('s'), target, { type: 'number', value: '3' })).outcome).toBe('updated')
+    expect((await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' }, own)).outcome).toBe(
+      'created',
+    )
+    expect((await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' }, own)).outcome).toBe(
+      'unchanged',
+    )
+    expect((await declareSwitch(context, by('s'), target, { type: 'number', value: '3' }, own)).outcome).toBe('updated')
     await expect(updateSwitch(context, systemActor, target, { value: '1' })).rejects.toMatchObject({
       code: 'managed_by_resource',
     })
@@ -217,15 +253,25 @@ describe('a switch', () => {
   })
 
   test('that is retained returns to the administrators', async () => {
-    await declareSwitch(context, by('kept'), { appKey: 'shop', name: 'kept' }, { type: 'boolean', value: '1' })
+    await declareSwitch(context, by('kept'), { appKey: 'shop', name: 'kept' }, { type: 'boolean', value: '1' }, own)
     await withdrawSwitches(context, by('kept'), 'Retain')
     expect(await updateSwitch(context, systemActor, { appKey: 'shop', name: 'kept' }, { value: '0' })).toMatchObject({
       value: '0',
     })
   })
 
+  test('of the administrators is adopted only on request', async () => {
+    const at = { appKey: 'shop', name: 'panel-made' }
+    await createSwitch(context, systemActor, at, NEW_SWITCH)
+    const declare = (adopt: boolean) => declareSwitch(context, by('x'), at, { type: 'boolean', value: '1' }, { adopt })
+    await expect(declare(false)).rejects.toMatchObject({ code: 'conflict' })
+    expect((await declare(true)).stored).toMatchObject({ value: '1', managed_by: { name: 'x' } })
+    await withdrawSwitches(context, by('x'), 'Retain')
+    expect((await declare(false)).stored.released_by).toBeUndefined()
+  })
+
   test('with a value that does not fit is refused', async () => {
-    const wrong = declareSwitch(context, by('s'), target, { type: 'number', value: 'x' })
+    const wrong = declareSwitch(context, by('s'), target, { type: 'number', value: 'x' }, own)
     await expect(wrong).rejects.toMatchObject({ code: 'validation_failed' })
   })
 })
@@ -244,18 +290,20 @@ describe('a recreated resource keeps its record, which the deleted resource no l
 
   test('a plan', async () => {
     const declared = { ...plan, name: 'Silver' }
-    const { plan: made } = await declarePlan(context, by('silver'), 'shop', declared)
-    expect((await declarePlan(context, recreated('silver'), 'shop', declared)).outcome).toBe('updated')
+    const { plan: made } = await declarePlan(context, by('silver'), 'shop', declared, own)
+    expect((await declarePlan(context, recreated('silver'), 'shop', declared, own)).outcome).toBe('updated')
     await withdrawPlans(context, by('silver'), 'Delete')
     expect((await findPlan(context.collections, 'shop', made._id))?.managed_by).toEqual(recreated('silver'))
     const foreign = { ...recreated('silver'), namespace: 'other', uid: 'uid-x' }
-    await expect(declarePlan(context, foreign, 'shop', declared)).rejects.toMatchObject({ code: 'managed_by_resource' })
+    await expect(declarePlan(context, foreign, 'shop', declared, own)).rejects.toMatchObject({
+      code: 'managed_by_resource',
+    })
   })
 
   test('a switch', async () => {
     const target = { appKey: 'shop', name: 'recreated' }
-    await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' })
-    await declareSwitch(context, recreated('s'), target, { type: 'boolean', value: '0' })
+    await declareSwitch(context, by('s'), target, { type: 'boolean', value: '1' }, own)
+    await declareSwitch(context, recreated('s'), target, { type: 'boolean', value: '0' }, own)
     await withdrawSwitches(context, by('s'), 'Delete')
     expect((await findSwitch(context.collections, 'shop', 'recreated'))?.managed_by).toEqual(recreated('s'))
     await withdrawSwitches(context, recreated('s'), 'Delete')

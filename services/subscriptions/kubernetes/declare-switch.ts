@@ -1,20 +1,35 @@
 /** Feature switches declared by custom resources. */
 import { listManagedBy } from '../../platform/managed/managed-records.ts'
 import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { assertUnmanaged } from '../catalogue/manage-plans.ts'
 import { findSwitch } from '../catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../context.ts'
 import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from '../flags/manage-flags.ts'
 import { NEW_SWITCH, type SwitchFields } from '../flags/rules/flag-spec.ts'
 import type { SwitchDoc } from '../store/models.ts'
-import { haveEqualFields, type Outcome, operatorActor, requireApp, type Withdrawal } from './declared-record.ts'
+import {
+  ADOPT_ANNOTATION,
+  haveEqualFields,
+  type Outcome,
+  operatorActor,
+  requireApp,
+  type Takeover,
+  type Withdrawal,
+  wasReleasedBy,
+} from './declared-record.ts'
 
-/** Creates or updates the switch with this name to match its resource; omitted fields have their defaults. */
+/**
+ * Creates or updates the switch with this name to match its resource; omitted fields have their defaults. 409 `conflict`
+ * for a switch that no resource manages, unless a resource of this namespace released it or `adopt` is true.
+ */
 export async function declareSwitch(
   context: Subscriptions,
   by: ManagedBy,
   { appKey, name }: { appKey: string; name: string },
   fields: SwitchFields,
+  { adopt }: Takeover,
 ): Promise<{ stored: SwitchDoc; outcome: Outcome }> {
   await requireApp(context, appKey)
   const spec = mergeSwitch(NEW_SWITCH, fields)
@@ -22,7 +37,10 @@ export async function declareSwitch(
   if (!before)
     return { stored: await createSwitch(context, operatorActor(by), { appKey, name }, spec, by), outcome: 'created' }
   assertUnmanaged(before, by)
-  const changed: SwitchDoc = { ...before, ...spec, managed_by: by }
+  if (!before.managed_by && !adopt && !wasReleasedBy(before, by))
+    throw new ProblemError('conflict', sentence('detail.switch_unmanaged', { name, annotation: ADOPT_ANNOTATION }))
+  const { released_by: _, ...known } = before
+  const changed: SwitchDoc = { ...known, ...spec, managed_by: by }
   if (haveEqualFields(before, changed)) return { stored: before, outcome: 'unchanged' }
   return { stored: await putSwitch(context, operatorActor(by), before, changed, 'switch.update'), outcome: 'updated' }
 }
@@ -36,5 +54,5 @@ export async function withdrawSwitches(context: Subscriptions, by: ManagedBy, ho
 
 export async function retainSwitch(context: Subscriptions, by: ManagedBy, stored: SwitchDoc): Promise<void> {
   const { managed_by: _, ...rest } = stored
-  await putSwitch(context, operatorActor(by), stored, rest, 'switch.update')
+  await putSwitch(context, operatorActor(by), stored, { ...rest, released_by: by }, 'switch.update')
 }

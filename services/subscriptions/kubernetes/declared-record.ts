@@ -8,11 +8,25 @@ import { ProblemError } from '../../platform/problems.ts'
 import { findApp } from '../catalogue/store/apps.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 
+/** Annotation on a resource: take over the record that exists already. */
+export const ADOPT_ANNOTATION = 'postwright.dev/adopt'
+
 /** Effect on the record. */
 export type Outcome = 'created' | 'updated' | 'unchanged'
 
 /** Deleting the resource deletes the record, or returns it to the administrators. */
 export type Withdrawal = 'Delete' | 'Retain'
+
+/** How a resource may treat a record that exists and that no resource manages. */
+export interface Takeover {
+  /** The resource has the annotation that lets it adopt such a record. */
+  adopt: boolean
+}
+
+/** True for a record that a resource of the same namespace released: it is taken over without adopting it. */
+export function wasReleasedBy({ released_by }: { released_by?: ManagedBy }, { namespace }: ManagedBy): boolean {
+  return released_by?.namespace === namespace
+}
 
 /** The actor of changes by a resource. */
 export function operatorActor(by: ManagedBy): Actor {

@@ -4,7 +4,7 @@
  */
 import * as field from '../../platform/database/fields.ts'
 import { type DocumentOf, defineModel } from '../../platform/database/models.ts'
-import { managed, managedBy } from '../../platform/managed/managed-fields.ts'
+import { managed, managedBy, releasedBy } from '../../platform/managed/managed-fields.ts'
 import { webhookFields } from '../../platform/webhooks/event-queue.ts'
 import { EVENT_TYPES } from '../events/rules/event-types.ts'
 import type { SwitchRule, SwitchSpec } from '../flags/rules/flag-spec.ts'
@@ -59,6 +59,7 @@ export const apps = defineModel('sub_apps', {
   ...managed,
   /** The resource in `managed_by` took over an app that existed: it keeps it only while its Namespace lists the key. */
   adopted: field.optional(Boolean),
+  released_by: releasedBy,
   /** True until it is deleted; the unique index on names looks at it. */
   live: field.optional(Boolean),
   ...field.times,
@@ -123,6 +124,7 @@ export const plans = defineModel('sub_plans', {
   /** Raised with every change. */
   edits: field.number,
   ...managed,
+  released_by: releasedBy,
   ...field.times,
   deleted_at: field.optional(Date),
 })
@@ -151,6 +153,7 @@ export const switches = defineModel('sub_switches', {
   schedules: field.unchecked<SwitchSpec['schedules']>(),
   version: field.number,
   ...managed,
+  released_by: releasedBy,
   created_by: field.text,
   updated_by: field.text,
   ...field.times,

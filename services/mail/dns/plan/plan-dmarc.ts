@@ -3,7 +3,7 @@ import { sentence } from '../../../platform/sentences/sentence.ts'
 import { isDmarc, parseDmarc, weakenings } from '../records/dmarc.ts'
 import { mergeDmarc } from '../records/merge-dmarc.ts'
 import type { StoredRecord } from '../records/record.ts'
-import { isOurs, item, type PlanItem, type RowContext, servedOf } from './plan-item.ts'
+import { item, type PlanItem, type RowContext, servedOf, wasOurs } from './plan-item.ts'
 
 /** Plans `_dmarc.<domain>`. */
 export function planDmarc(context: RowContext): PlanItem {
@@ -36,13 +36,15 @@ function planPresent(context: RowContext, record: StoredRecord): PlanItem {
   const losses = weakenings(before, after)
   if (accepted)
     return item(context, 'update', sentence('dns_plan.dmarc_replaced', { value: record.value }), { before: record })
-  if (losses.length > 0 && isOurs(input.owned, record))
+  // Also when its value was changed since we wrote it: the record is repaired, or reported where that would weaken it.
+  const ours = wasOurs(input.owned, context.row.id, record)
+  if (losses.length > 0 && ours)
     return item(context, 'conflict', sentence('dns_plan.dmarc_weaker', { losses }), {
       before: record,
       code: 'weaker_policy',
       acceptable: true,
     })
-  if (losses.length === 0 && isOurs(input.owned, record))
+  if (losses.length === 0 && ours)
     return item(context, 'update', sentence('dns_plan.dmarc_changed'), { before: record })
   const warnings = before.obsolete.map(tag => sentence('dns.dmarc_obsolete_tag', { tag }))
   return item(context, 'keep', sentence('dns_plan.dmarc_own'), { before: record, warnings })

@@ -5,6 +5,7 @@ import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
 import { outdatedRows } from '../../dns/plan/dns-plan.ts'
 import type { RecordCheck } from '../../dns/records/evaluate-record.ts'
 import { guidance } from '../../dns/records/guidance.ts'
+import { isPolicyChanged } from '../rules/changed-policy.ts'
 import { mayRepair, rememberRepair } from '../rules/repair-loop.ts'
 import type { DomainDoc } from '../store/domain-model.ts'
 import { findDomainById, updateSettings } from '../store/domains.ts'
@@ -32,7 +33,8 @@ export async function repairDns(
   const rows = guidance(domain, sendingHost(deps.config))
   // Records that we cannot write, such as PTR, may stay wrong for ever: no reason to call the provider.
   const ours = new Set(rows.filter(({ writable }) => writable).map(({ id: row }) => row))
-  const wrong = records.some(({ row, status }) => ours.has(row) && isWrong(domain, row, status))
+  const changed = ours.has('dmarc') && isPolicyChanged(domain.dns_owned, records)
+  const wrong = changed || records.some(({ row, status }) => ours.has(row) && isWrong(domain, row, status))
   const outdated = outdatedRows(rows, domain.dns_owned ?? [])
   if (!wrong && outdated.size === 0 && !always) return { kind: 'none' }
   const now = deps.clock.now()
@@ -44,11 +46,11 @@ export async function repairDns(
     }
   const { items, stopped } = await publish(deps, domain)
   if (stopped) return { kind: 'failed', message: stopped.message }
-  const changed = items.filter(({ status }) => status === 'done')
-  if (changed.length === 0) return { kind: 'none' }
+  const written = items.filter(({ status }) => status === 'done')
+  if (written.length === 0) return { kind: 'none' }
   // Only records that an earlier check saw can have been reverted; first writes and own changes do not count.
   const checkedBefore = new Set(check?.records.map(({ row }) => row))
-  const wasReverted = changed.some(({ row }) => checkedBefore.has(row) && !outdated.has(row))
+  const wasReverted = written.some(({ row }) => checkedBefore.has(row) && !outdated.has(row))
   if (domain.status === 'verified' && !always && wasReverted)
     await updateSettings(deps.db, domain._id, rememberRepair(domain.dns, now))
   return { kind: 'repaired' }

@@ -131,6 +131,16 @@ export async function verifyDomain(
   }
 }
 
+/** Domains of an account that may send, that still have to prove it, or that a resource manages. */
+export async function unreleasedDomains(db: Db, userId: string): Promise<DomainDoc[]> {
+  return modelOf(db, domains)
+    .find({
+      user_id: userId,
+      $or: [{ status: { $ne: 'suspended' } }, { managed_by: { $exists: true } }, { verified_by: { $exists: true } }],
+    })
+    .lean()
+}
+
 /** Removes a domain of an account; false when there is none. */
 export async function deleteDomain(db: Db, userId: string, id: string): Promise<boolean> {
   return (await modelOf(db, domains).deleteOne({ _id: id, user_id: userId })).deletedCount === 1

@@ -131,6 +131,10 @@ export const details = {
   'detail.domain_gone': 'The domain no longer exists.',
   'detail.domain_exists': 'You have the domain {name} already.',
   'detail.domain_unmanaged': 'The account has the domain {name} already, and no resource manages it.',
+  'detail.plan_unmanaged':
+    'The app has a plan {name} already, and no resource manages it. To adopt it, set the annotation {annotation}: "true" here.',
+  'detail.switch_unmanaged':
+    'The app has a switch {name} already, and no resource manages it. To adopt it, set the annotation {annotation}: "true" here.',
   'detail.domain_limit':
     'An account may have {limit} domains (DOMAINS_PER_ACCOUNT); remove one, or ask the administrator.',
   'detail.domain_verified_elsewhere': 'Another account has verified {name}.',

@@ -130,6 +130,8 @@ export const details: Readonly<Record<keyof typeof english, string>> = {
   'detail.domain_gone': '该域名已不存在。',
   'detail.domain_exists': '您已有域名 {name}。',
   'detail.domain_unmanaged': '该账号已有域名 {name}，且没有资源管理它。',
+  'detail.plan_unmanaged': '该应用已有套餐 {name}，且没有资源管理它。如需接管，请在此设置注解 {annotation}: "true"。',
+  'detail.switch_unmanaged': '该应用已有开关 {name}，且没有资源管理它。如需接管，请在此设置注解 {annotation}: "true"。',
   'detail.domain_limit': '每个账号最多 {limit} 个域名（DOMAINS_PER_ACCOUNT）；请移除一个域名，或联系管理员。',
   'detail.domain_verified_elsewhere': '另一个账号已验证 {name}。',
   'detail.domain_changed': '该域名在检查期间发生了变化或被再次检查，请查看后重新检查。',

@@ -47,7 +47,16 @@ export type PlanFields = z.output<z.ZodObject<typeof planFields>>
 /** The offer of a plan: everything that an administrator sets. */
 export type PlanSpec = Omit<
   PlanDoc,
-  '_id' | 'app_key' | 'version' | 'edits' | 'managed_by' | 'k8s' | 'created_at' | 'updated_at' | 'deleted_at'
+  | '_id'
+  | 'app_key'
+  | 'version'
+  | 'edits'
+  | 'managed_by'
+  | 'released_by'
+  | 'k8s'
+  | 'created_at'
+  | 'updated_at'
+  | 'deleted_at'
 >
 
 /** A new plan from its required fields, or a changed one: absent fields keep their value. */

@@ -68,7 +68,7 @@ export async function appsToPurge(collections: Collections, before: Date): Promi
 /** Marks a deleted app as emptied; its key stays reserved. */
 export async function markPurged(collections: Collections, appKey: string, at: Date, session: Session): Promise<void> {
   const blank = { app_name: '', app_description: '', purged_at: at }
-  const rest = { mail_from: '', require_signature: '', managed_by: '', k8s: '' } as const
+  const rest = { mail_from: '', require_signature: '', managed_by: '', k8s: '', released_by: '' } as const
   await collections.apps.updateOne({ app_key: appKey }, { $set: blank, $unset: rest }, { session })
 }
 
