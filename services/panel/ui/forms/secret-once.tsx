@@ -42,7 +42,7 @@ function Secrets({ shown: { entries, note }, close }: { shown: Shown; close: () 
         </div>
       ))}
       <Group justify="flex-end">
-        <Button onClick={close}>{t(note ? 'ui.close' : 'ui.secretKept')}</Button>
+        <Button onClick={close}>{t('ui.secretKept')}</Button>
       </Group>
     </Stack>
   )
