@@ -48,8 +48,10 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
   test('a chart that could not be read again says so, and can be read again', async () => {
     await page.clock.install()
+    const read = page.waitForResponse(answer => answer.url().includes('/api/v1/stats') && answer.ok())
     await open(page, '/')
-    await page.locator('.pw-chart, h2').first().waitFor()
+    await read
+    await page.locator('.recharts-surface').first().waitFor()
     await page.route('**/api/v1/stats**', route => route.fulfill({ status: 503, json: { code: 'unavailable' } }))
     await page.clock.fastForward(60_000)
     await page.getByRole('link', { name: labels.nav.tokens }).click()

@@ -68,7 +68,7 @@ export function successChecker(document: ReferenceDocument): (operationId: strin
     if (!placed) throw new Error(`the document has no ${operationId}`)
     const { operation } = placed
     const documented = operation.responses[status]
-    if (!documented || status >= 300)
+    if (!documented || status >= 400)
       throw new Error(`${operationId} answered ${status} ${type}: ${body.slice(0, 800)}`)
     const types = Object.keys(documented.content ?? {})
     if (types.length > 0 && !types.includes(type)) throw new Error(`${operationId} answered ${type}, not ${types}`)
