@@ -129,6 +129,8 @@ test.each([
   [{ 'config.DELIVERY_PORT': 2626 }, 'worker', 2626],
   [{ 'config.DNS_PORT': 5353 }, 'panel', 5353],
   [{ 'config.DNS_SERVERS': '192.0.2.53:5354\\,192.0.2.54' }, 'send', 5354],
+  [{ 'config.TRACKING_SCHEME': 'http' }, 'worker', 80],
+  [{ 'config.TRACKING_SCHEME': 'http' }, 'panel', 80],
   [{ 'config.RELAY_URL': 'smtps://u:p@relay.example.net:8465' }, 'worker', 8465],
 ])('the policies follow the settings: %o', async (settings, component, port) => {
   const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
