@@ -84,14 +84,8 @@ async function typescript(work: string, args: string[]): Promise<string> {
 async function python(work: string, args: string[]): Promise<string> {
   const tools = await findPythonTools()
   // The generator supports JSON, text and bytes; other files are treated as bytes.
-  const files = [
-    'message/rfc822',
-    'text/csv',
-    'image/gif',
-    'application/gzip',
-    'application/zip',
-    'application/tlsrpt+gzip',
-  ]
+  const reports = ['application/gzip', 'application/zip', 'application/tlsrpt+gzip']
+  const files = ['message/rfc822', 'text/csv', 'image/gif', ...reports]
   const overrides = files.map(type => [type, 'application/octet-stream'])
   await writeFile(join(work, 'config.json'), JSON.stringify({ content_type_overrides: Object.fromEntries(overrides) }))
   const options = ['--path', 'openapi.json', '--meta', 'none', '--output-path', 'client', '--config', 'config.json']
