@@ -89,7 +89,9 @@ def declare_variables(body):
         variable["key"] = f"key_{number}"
         for name in ("default", "required"):
             variable.pop(name, None)
-    body.setdefault("text", "Hello")
+    if body.get("text") is None:
+        # Without html as well, a template would have no content.
+        body["text"] = "Hello"
 
 
 CORRECTIONS = {

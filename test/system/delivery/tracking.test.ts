@@ -20,7 +20,7 @@ import { newId } from '../../../services/platform/ids.ts'
 import type { Running } from '../../../services/platform/running.ts'
 import { createSecrets } from '../../../services/platform/security/secrets.ts'
 import { sendEvents } from '../../../services/platform/webhooks/deliver-events.ts'
-import { giveDomain } from '../../support/accounts/accounts-and-domains.ts'
+import { giveDomain, giveToken } from '../../support/accounts/accounts-and-domains.ts'
 import { type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
 import { startWebhookReceiver } from '../../support/http/webhook-receiver.ts'
 import { at, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
@@ -89,6 +89,24 @@ const linksIn = (raw: Buffer) => ({
 /** Requests an address of a message at the server of the test. */
 const open = (address: string, init: RequestInit = {}) =>
   fetch(`${api.url}${new URL(address).pathname}`, { redirect: 'manual', headers: BROWSER, ...init })
+
+/** Opens and clicks in a live stream, up to the first one of the message `end`, which is left out. */
+async function engagementsUntil({ body }: Response, end: string) {
+  const heard: { type: string; data: Record<string, unknown> }[] = []
+  let rest = ''
+  for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const parts = (rest + text).split('\n\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) {
+      const type = /^event: (email\.(?:opened|clicked))$/m.exec(part)?.[1]
+      if (type === undefined) continue
+      const data = JSON.parse(/^data: (.*)$/m.exec(part)?.[1] ?? '{}')
+      if (data.email_id === end) return heard
+      heard.push({ type, data })
+    }
+  }
+  throw new Error(`the stream ended after ${JSON.stringify(heard)}`)
+}
 
 describe('tracked mail', () => {
   test('has a link that leads to its target and an image, and what happens with them is recorded once', async () => {
@@ -161,7 +179,7 @@ describe('tracked mail', () => {
     expect(await ann.events(sent.body.id)).toMatchObject([{ machine: true, text_code: 'tracking.opened_by_program' }])
   })
 
-  test('webhooks and the live stream get each event once', async () => {
+  test('webhooks get each event once', async () => {
     const ann = await sender()
     const receiver = await startWebhookReceiver()
     const events = ['email.opened', 'email.clicked']
@@ -180,6 +198,28 @@ describe('tracked mail', () => {
         data: expect.objectContaining({ ...common, url: TARGET, tags: [{ name: 'campaign', value: 'spring' }] }),
       },
       { type: 'email.opened', data: expect.objectContaining(common) },
+    ])
+    for (const { data } of heard) expect(data).not.toHaveProperty('ip')
+  })
+
+  test('the live stream gets each event once', async () => {
+    const ann = await sender()
+    const sent = await ann.send({ subject: 'First' })
+    const last = await ann.send({ subject: 'Last' })
+    const { link, image } = linksIn(await ann.read('First'))
+    const end = linksIn(await ann.read('Last')).image
+    const { value } = await giveToken(api.db, ann.user._id)
+    const stream = await fetch(`${api.url}/api/v1/events/stream`, {
+      headers: { authorization: `Bearer ${value}` },
+      signal: AbortSignal.timeout(30_000),
+    })
+    await Promise.all([open(link), open(link), open(image), open(image)])
+    await open(end)
+    const heard = await engagementsUntil(stream, last.body.id)
+    const common = { email_id: sent.body.id, recipient: 'bob@example.net', user_agent: BROWSER['user-agent'] }
+    expect(heard.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
+      { type: 'email.clicked', data: expect.objectContaining({ ...common, type: 'email.clicked', url: TARGET }) },
+      { type: 'email.opened', data: expect.objectContaining({ ...common, type: 'email.opened' }) },
     ])
     for (const { data } of heard) expect(data).not.toHaveProperty('ip')
   })
