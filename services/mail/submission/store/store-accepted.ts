@@ -32,6 +32,9 @@ export interface EnqueueOptions extends Placement {
   maxWaitingBytes?: number
 }
 
+/** Typed here: an inferred `Map<any, any>` beside the type of the option compiles in some orders of files only. */
+const noEvents: NonNullable<EnqueueOptions['webhookEvents']> = async () => new Map()
+
 /** Bytes that may wait: some seconds of input at full speed, far below the memory of the process. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024
 /** When a batch is closed, and how long the callers of the last one are waited for. */
@@ -64,7 +67,7 @@ const OUTCOMES: Record<Written, Enqueued> = {
 /** Makes the function that stores messages. One per process and database. */
 export function createEnqueue(options: EnqueueOptions): Enqueue {
   const { mongo, log, metrics, wake, maxWaitingBytes: limit = MAX_WAITING_BYTES } = options
-  const { webhookEvents = async () => new Map() } = options
+  const { webhookEvents = noEvents } = options
   const writeBatch = createWriteBatch(options)
   let waiting = 0
   let pausedUntil = 0
