@@ -11,6 +11,8 @@ const server = createServer((request, response) => {
   if (request.url === '/away') response.writeHead(302, { location: 'ftp://example.net/' }).end()
   else if (request.url === '/packed')
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(500)))
+  else if (request.url?.startsWith('/promise/'))
+    response.writeHead(200, { 'content-length': request.url.slice('/promise/'.length) }).write('content')
   else response.end('content')
 }).listen(0, '127.0.0.1')
 let port: number
@@ -53,6 +55,17 @@ test('an error of the count ends the transfer', async () => {
   }
   await expect(get({ ...request('/'), count })).rejects.toThrow('too much')
 })
+
+test.each(['1000', '9007199254740991', '9007199254740993', '18446744073709551615'])(
+  'a length of %s that is promised is counted before the content arrives',
+  async length => {
+    const get = createGuardedGet({ allowPrivate: 'loopback' })
+    const count = (bytes: number) => {
+      if (bytes > 500) throw new RangeError('too much')
+    }
+    await expect(get({ ...request(`/promise/${length}`), count })).rejects.toThrow('too much')
+  },
+)
 
 test('a name that leads to a private address is not fetched, whatever it is called', async () => {
   const get = createGuardedGet({ allowPrivate: false, resolve: resolveTo('127.0.0.1') })

@@ -72,7 +72,8 @@ async function readAll(response: Response, count: (bytes: number) => void): Prom
   const promised = Number(response.headers.get('content-length') ?? 0)
   const isPlain = response.headers.get('content-encoding') === null
   try {
-    if (isPlain && Number.isSafeInteger(promised)) count(promised)
+    // A length beyond all limits must be counted, too: what was promised is not counted again as it arrives.
+    if (isPlain) count(Number.isSafeInteger(promised) ? promised : Number.POSITIVE_INFINITY)
     let beyond = isPlain ? promised : 0
     for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       const counted = Math.min(beyond, chunk.length)
