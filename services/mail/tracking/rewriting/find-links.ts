@@ -18,8 +18,8 @@ export interface FoundPlaces {
 
 /** A link with this attribute is left alone. */
 const OPT_OUT = 'data-no-track'
-/** Most links of a document that are reported; further ones are left alone. */
-const MAX_LINKS = 1_000
+/** Most links of a message that are tracked; further ones are left alone. Each is encrypted for each recipient. */
+export const MAX_LINKS = 1_000
 
 /** Elements whose content is text, whatever it looks like. */
 const TEXT_ONLY: Readonly<Record<string, number>> = {

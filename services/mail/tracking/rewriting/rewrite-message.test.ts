@@ -142,6 +142,19 @@ describe('what a link is', () => {
     const changed = await rewrite(message('<a href="https://example.org/">x</a>'.repeat(1_200)))
     expect(changed?.targets).toHaveLength(1_000)
   })
+
+  test('the limit is that of the message, however many parts it has', async () => {
+    const links = '<a href="https://example.org/">x</a>\r\n'.repeat(400)
+    const part = `--b\r\nContent-Type: text/html\r\n\r\n${links}`
+    const raw = Buffer.from(
+      `From: a@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${part.repeat(4)}--b--\r\n`,
+    )
+    const changed = await rewrite(raw)
+    expect(changed?.targets).toHaveLength(1_000)
+    expect(changed?.raw.subarray(-part.length - 7).toString()).toBe(`${part}--b--\r\n`)
+    const opened = await rewrite(raw, { opens: true, clicks: false })
+    expect([opened?.targets.length, String(opened?.raw).split('i.gif').length - 1]).toEqual([0, 1])
+  })
 })
 
 describe('charsets', () => {

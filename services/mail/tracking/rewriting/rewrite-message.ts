@@ -8,7 +8,7 @@ import { tokenOf } from '../../message/content-type.ts'
 import { parseHeader, unfold } from '../../message/headers.ts'
 import { isAttached, type MimePart, partsOf } from '../../message/mime-reader.ts'
 import { type ContentEdit, type EncodedContent, openContent } from './encoded-content.ts'
-import { attributeValue, type FoundLink, findPlaces } from './find-links.ts'
+import { attributeValue, type FoundLink, findPlaces, MAX_LINKS } from './find-links.ts'
 import { targetOf, type UntrackedLinks } from './link-target.ts'
 
 /** Makes the addresses of one recipient, from characters that need no escaping in an attribute. */
@@ -39,12 +39,15 @@ export async function planRewriting(raw: Buffer, options: RewritingOptions): Pro
   const leave = header.fields.filter(({ name, removed }) => name === 'list-unsubscribe' && !removed)
   const untracked = { urls: urlsOf(leave.map(({ value }) => unfold(value))), prefixes: options.ownPrefixes }
   const changes: PartChange[] = []
+  let most = options.clicks ? MAX_LINKS : 0
   for (const part of partsOf(raw.toString('latin1'))) {
     if (!isTrackable(part)) continue
     // The first part is the one that is shown; others are variants or signatures of it.
     const image = options.opens && !changes.some(change => change.image)
-    const change = await changeOf(part, { image, clicks: options.clicks, untracked })
-    if (change) changes.push(change)
+    const change = await changeOf(part, { image, most, untracked })
+    if (!change) continue
+    changes.push(change)
+    most -= change.links.length
   }
   return changes.length === 0 ? undefined : (given, addresses) => write(given, changes, addresses)
 }
@@ -79,18 +82,18 @@ interface PartChange {
 
 async function changeOf(
   part: MimePart,
-  { image, clicks, untracked }: { image: boolean; clicks: boolean; untracked: UntrackedLinks },
+  { image, most, untracked }: { image: boolean; most: number; untracked: UntrackedLinks },
 ): Promise<PartChange | undefined> {
   const content = openContent(part.body, tokenOf(part.field('content-transfer-encoding') ?? ''))
   const charset = decoderOf(part)
   if (!content || !charset || isClosed(content.octets)) return undefined
   const places = await findPlaces(content.octets)
-  const links = !clicks
-    ? []
-    : places.links.flatMap(link => {
-        const target = targetOf(valueIn(link, content.octets, charset), charset.encoding === 'utf-8', untracked)
-        return target === undefined ? [] : [{ ...link, target }]
-      })
+  const links: PartChange['links'][number][] = []
+  for (const link of places.links) {
+    if (links.length >= most) break
+    const target = targetOf(valueIn(link, content.octets, charset), charset.encoding === 'utf-8', untracked)
+    if (target !== undefined) links.push({ ...link, target })
+  }
   if (links.length === 0 && !image) return undefined
   return { start: part.start, end: part.start + part.body.length, content, links, image, imageAt: places.imageAt }
 }
