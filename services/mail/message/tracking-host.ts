@@ -34,7 +34,10 @@ export const TRACKING_PATH = '/t'
 /** Answers whether a host leads to this installation. */
 export const PROBE_PATH = `${TRACKING_PATH}/probe`
 
-/** What the probe answers, one for each secret of the installation: only who has one knows it. `macs`: of a text. */
-export function probeAnswers(macs: (text: string) => readonly Buffer[]): string[] {
-  return macs('probe').map(mac => mac.toString('hex'))
+/**
+ * What the probe answers for the host that a request names, one for each secret of the installation: only who has one knows
+ * it. A proxy that passes another host on gets another answer: links would not work behind it. `macs`: of a text.
+ */
+export function probeAnswers(macs: (text: string) => readonly Buffer[], host: string): string[] {
+  return macs(`probe ${host.toLowerCase()}`).map(mac => mac.toString('hex'))
 }

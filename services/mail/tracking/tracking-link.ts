@@ -1,6 +1,7 @@
 /**
  * Addresses of tracked links and images. An address says everything itself: the delivery and the target are encrypted and
- * authenticated, so that nobody makes a redirect of their own, and a link works as long as the mail is kept.
+ * authenticated, so that nobody makes a redirect of their own, and a link works as long as the mail is kept. A link works
+ * at its own host only: an account can make links to any target, but no redirect at the host of another account.
  */
 import { SecretError, type Secrets } from '../../platform/security/secrets.ts'
 import { TRACKING_PATH } from '../message/tracking-host.ts'
@@ -18,7 +19,7 @@ const OPEN = 'open'
 
 /** A link below `base`, which has no slash at its end. */
 export function clickUrl(secrets: Pick<Secrets, 'seal'>, base: string, deliveryId: string, target: string): string {
-  return `${base}${CLICK_PATH}/${secrets.seal('tracking', CLICK, `${deliveryId} ${target}`)}`
+  return `${base}${CLICK_PATH}/${secrets.seal('tracking', placeOf(new URL(base).hostname), `${deliveryId} ${target}`)}`
 }
 
 /** An image below `base`. */
@@ -26,12 +27,13 @@ export function openUrl(secrets: Pick<Secrets, 'seal'>, base: string, deliveryId
   return `${base}${OPEN_PATH}/${secrets.seal('tracking', OPEN, deliveryId)}.gif`
 }
 
-/** What a link says; undefined for one that this installation did not make. */
+/** What a link says; undefined for one that this installation did not make, or made for another host than `host`. */
 export function readClickToken(
   secrets: Pick<Secrets, 'open'>,
   token: string,
+  host: string,
 ): { deliveryId: string; target: string } | undefined {
-  const plain = openToken(secrets, CLICK, token)
+  const plain = openToken(secrets, placeOf(host), token)
   const space = plain?.indexOf(' ') ?? -1
   return plain === undefined || space < 0
     ? undefined
@@ -41,6 +43,10 @@ export function readClickToken(
 /** The delivery that an image was put into; undefined for an image that this installation did not make. */
 export function readOpenToken(secrets: Pick<Secrets, 'open'>, token: string): string | undefined {
   return openToken(secrets, OPEN, token)
+}
+
+function placeOf(host: string): string {
+  return `${CLICK} ${host.toLowerCase()}`
 }
 
 function openToken(secrets: Pick<Secrets, 'open'>, place: string, token: string): string | undefined {

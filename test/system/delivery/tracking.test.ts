@@ -144,7 +144,7 @@ describe('tracked mail', () => {
     expect(JSON.stringify(stored)).not.toContain('127.0.0.1')
   })
 
-  test('answers at any host, and records nothing for HEAD', async () => {
+  test('has links that answer at their own host only, and records nothing for HEAD', async () => {
     const ann = await sender()
     const sent = await ann.send()
     const { link, image } = linksIn(await ann.read())
@@ -152,16 +152,22 @@ describe('tracked mail', () => {
       expect((await open(address, { method: 'HEAD' })).status).toBe(address === link ? 302 : 200)
     expect(await ann.events(sent.body.id)).toEqual([])
     const { port } = new URL(api.url)
-    const answered = await new Promise<number | undefined>((resolve, reject) =>
-      request({ port, path: new URL(link).pathname, headers: { ...BROWSER, host: 'links.shop.example' } }, response => {
-        response.resume()
-        resolve(response.statusCode)
-      })
-        .on('error', reject)
-        .end(),
-    )
-    expect(answered).toBe(302)
+    const answered = (address: string, host: string) =>
+      new Promise<number | undefined>((resolve, reject) =>
+        request({ port, path: new URL(address).pathname, headers: { ...BROWSER, host } }, response => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+          .on('error', reject)
+          .end(),
+      )
+    expect(await answered(link, 'links.shop.example')).toBe(404)
+    expect(await ann.events(sent.body.id)).toEqual([])
+    const ofShop = clickUrl(api.secrets, 'https://links.shop.example', `${sent.body.id}.0`, TARGET)
+    expect(await answered(ofShop, 'links.other.example')).toBe(404)
+    expect(await answered(ofShop, 'Links.Shop.Example:443')).toBe(302)
     await until(async () => (await ann.events(sent.body.id)).length === 1)
+    expect(await answered(image, 'links.shop.example')).toBe(200)
   })
 
   test.each<[string, Record<string, string>]>([
@@ -230,14 +236,14 @@ describe('a link', () => {
 
   test('that is changed, foreign, or for another use leads nowhere', async () => {
     const foreign = createSecrets('another secret of at least thirty-two bytes')
-    const link = clickUrl(api.secrets, 'https://l.test', 'em_1.0', 'https://shop.example/')
+    const link = clickUrl(api.secrets, api.url, 'em_1.0', 'https://shop.example/')
     const paths = [
       ...[link.slice(0, -1), `${link.slice(0, -6)}AAAAAA`, `${link}A`],
-      clickUrl(foreign, 'https://l.test', 'em_1.0', 'https://evil.example/'),
+      clickUrl(foreign, api.url, 'em_1.0', 'https://evil.example/'),
       `https://l.test/t/c/${token(openUrl(api.secrets, '', 'em_1.0')).replace('.gif', '')}`,
       `https://l.test/t/o/${token(link)}.gif`,
       `https://l.test/t/o/${token(openUrl(api.secrets, '', 'em_1.0')).replace('.gif', '')}`,
-      `https://l.test/t/c/${api.secrets.seal('unsubscribe', 'click', 'em_1.0 https://evil.example/')}`,
+      `https://l.test/t/c/${api.secrets.seal('unsubscribe', 'click 127.0.0.1', 'em_1.0 https://evil.example/')}`,
       ...[
         'c/',
         'c/x',
@@ -254,11 +260,12 @@ describe('a link', () => {
       expect([path, answer.status]).toEqual([path, 404])
       expect(answer.headers.get('location')).toBeNull()
     }
-    expect(readClickToken(api.secrets, token(link))).toEqual({ deliveryId: 'em_1.0', target: 'https://shop.example/' })
+    const read = { deliveryId: 'em_1.0', target: 'https://shop.example/' }
+    expect(readClickToken(api.secrets, token(link), new URL(api.url).hostname)).toEqual(read)
   })
 
   test('of a message that has left the log still leads to its target', async () => {
-    const answer = await open(clickUrl(api.secrets, 'https://l.test', 'em_gone.0', 'https://shop.example/'))
+    const answer = await open(clickUrl(api.secrets, api.url, 'em_gone.0', 'https://shop.example/'))
     expect([answer.status, answer.headers.get('location')]).toEqual([302, 'https://shop.example/'])
     expect(await collectionOf(api.db, EVENTS).countDocuments({ m: 'em_gone' })).toBe(0)
   })
@@ -385,7 +392,8 @@ describe('a receiving server', () => {
       const { link, image } = linksIn(received)
       expect(link).toMatch(/^https:\/\/links\.example\.com\/t\/c\//)
       expect(image).toMatch(/^https:\/\/links\.example\.com\/t\/o\//)
-      const { deliveryId, target } = readClickToken(environment.secrets, link.slice(link.lastIndexOf('/') + 1)) ?? {}
+      const sealed = link.slice(link.lastIndexOf('/') + 1)
+      const { deliveryId, target } = readClickToken(environment.secrets, sealed, 'links.example.com') ?? {}
       const { rcpts: all } = await environment.message(id)
       expect(all[Number(deliveryId?.slice(id.length + 1))]?.email).toBe(rcpts[0]?.email)
       expect(target).toBe(TARGET)

@@ -358,7 +358,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   joinAccount: memberToken('joinAccount'),
   leaveAccount: membership,
   switchAccount: membership,
-  followTrackedLink: async () => tracked(clickUrl(api.secrets, '', `em_${ID}.0`, 'https://example.org/')),
+  followTrackedLink: async () => tracked(clickUrl(api.secrets, api.url, `em_${ID}.0`, 'https://example.org/')),
   showTrackedImage: async () => tracked(openUrl(api.secrets, '', `em_${ID}.0`)),
   showUnsubscribe: subscriber,
   unsubscribe: subscriber,

@@ -10,7 +10,8 @@ import { withProbedTracking } from './probe-tracking-host.ts'
 
 const SECRET = 'a secret of at least thirty-two bytes'
 const secrets = createSecrets(SECRET)
-const [OURS = ''] = probeAnswers(text => secrets.macs('tracking', text))
+const answerAt = (host: string) => probeAnswers(text => secrets.macs('tracking', text), host)[0] ?? ''
+const OURS = answerAt('links.example.com')
 const record = (row: string, status: RecordCheck['status']): RecordCheck => ({
   ...{ row, status, observed: [], errors: [], warnings: [], instructions: [] },
 })
@@ -48,6 +49,7 @@ test('a host that leads here is verified', async () =>
 
 test.each<[string, Parameters<typeof probed>, string]>([
   ['another service', [{ text: 'welcome' }], 'tracking.other_answer'],
+  ['a proxy that passes another host on', [{ text: answerAt('app.example.net') }], 'tracking.other_answer'],
   ['an error', [{ status: 404, text: OURS }], 'tracking.other_answer'],
   ['a redirect', [{ status: 301, text: OURS }], 'tracking.other_answer'],
   ['a very long answer', [{ text: 'x'.repeat(100_000) }], 'tracking.connection'],

@@ -51,7 +51,7 @@ async function probe(
       ...{ dispatcher: agent, signal: AbortSignal.timeout(PROBE_MS), headers: { 'user-agent': USER_AGENT } },
     })
     const text = statusCode === 200 ? (await body.text()).trim() : ''
-    const isOurs = probeAnswers(value => secrets.macs('tracking', value)).includes(text)
+    const isOurs = probeAnswers(value => secrets.macs('tracking', value), host).includes(text)
     return isOurs ? undefined : sentence('tracking.other_answer', { status: statusCode })
   } catch (error) {
     return sentence('tracking.connection', { error: messageOf(error) })

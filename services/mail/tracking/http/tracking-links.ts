@@ -1,6 +1,6 @@
 /**
- * `/t/…`: links and images of tracked mail. They answer at any host, and also while the database is away or the domain
- * tracks no more: mail that was sent must keep working. HEAD records nothing.
+ * `/t/…`: links and images of tracked mail. They answer also while the database is away or the domain tracks no more: mail
+ * that was sent must keep working. A link answers at the host that it was made for. HEAD records nothing.
  */
 import type Koa from 'koa'
 import { withTimeout } from '../../../platform/concurrency/timeout.ts'
@@ -44,7 +44,7 @@ export function mountTrackingLinks(
 
   router.get(`${CLICK_PATH}/:token`, async context => {
     context.state.route = CLICK_PATH
-    const link = readClickToken(secrets, String(context.params.token))
+    const link = readClickToken(secrets, String(context.params.token), context.hostname)
     if (!link) return showNotice(context, { status: 404, title: TITLE, paragraphs: [UNKNOWN] })
     await note(context, { kind: 'clicked', deliveryId: link.deliveryId, url: link.target })
     context.status = 302
@@ -67,7 +67,7 @@ export function mountTrackingLinks(
 
   router.get(PROBE_PATH, async context => {
     context.type = 'text/plain; charset=utf-8'
-    context.body = probeAnswers(text => secrets.macs('tracking', text))[0]
+    context.body = probeAnswers(text => secrets.macs('tracking', text), context.hostname)[0]
     await Promise.resolve()
   })
   app.use(router.routes())
