@@ -84,7 +84,14 @@ export function recipientTerm(part: string): string | undefined {
 
 /** An expression for addresses with that part; one that begins with a separator, such as `@example.com`, brings its own start. */
 export function recipientPattern(part: string): string {
-  return `${OUTER_START.test(part) ? '' : PART_START}${RegExp.escape(part)}`
+  return `${OUTER_START.test(part) ? '' : PART_START}${escapePattern(part)}`
+}
+
+/** A text in an expression for the database, which refuses the `\uXXXX` that JavaScript writes for blanks above U+00FF. */
+export function escapePattern(text: string): string {
+  return RegExp.escape(text).replaceAll(/\\(?:u([0-9a-f]{4})|.)/gs, (sequence, hex?: string) =>
+    hex === undefined ? sequence : `\\x{${hex}}`,
+  )
 }
 
 /** The term of one complete address, domain or Message-ID. */

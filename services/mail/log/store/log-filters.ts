@@ -7,6 +7,7 @@ import { firstIdAt } from '../../store/messages.ts'
 import {
   chunksOf,
   chunkText,
+  escapePattern,
   exactTerm,
   hashTerm,
   queryTerms,
@@ -76,7 +77,7 @@ export function toMatch(filters: LogFilters): Record<string, unknown> {
   const { q, status, from, to, message_id: messageId, template, source } = filters
   const match: Record<string, unknown> = {}
   if (status) match['rcpts.status'] = { $eq: status }
-  if (from) match.from = { $regex: `^${RegExp.escape(normaliseEmail(from) ?? from)}$`, $options: 'i' }
+  if (from) match.from = { $regex: `^${escapePattern(normaliseEmail(from) ?? from)}$`, $options: 'i' }
   if (to) match['rcpts.email'] = recipientMatch(to.trim())
   if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
   if (template) match['template.id'] = { $eq: template }
@@ -90,7 +91,7 @@ export function toMatch(filters: LogFilters): Record<string, unknown> {
 
 function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
   const and: object[] = []
-  if (domain) and.push({ from: { $regex: `@${RegExp.escape(storedName(domain))}$`, $options: 'i' } })
+  if (domain) and.push({ from: { $regex: `@${escapePattern(storedName(domain))}$`, $options: 'i' } })
   if (domains.length > 0) and.push({ from: { $in: domains.map(name => new RegExp(`@${RegExp.escape(name)}$`)) } })
   if (tag) and.push({ tags: { $elemMatch: toTag(tag) } })
   return and
@@ -125,7 +126,7 @@ function termOfRecipient(to: string): string | undefined {
 }
 
 function contains(text: string): object {
-  const part = { $regex: RegExp.escape(text), $options: 'i' }
+  const part = { $regex: escapePattern(text), $options: 'i' }
   return { $or: [{ subject: part }, { from: part }, { 'rcpts.email': part }, { message_id: part }] }
 }
 
