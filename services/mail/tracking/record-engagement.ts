@@ -10,7 +10,7 @@ import { explained } from '../store/rules/explanation.ts'
 import { mailWebhooksOf, queueMailEvents } from '../webhooks/queue-mail-events.ts'
 import { emailData } from '../webhooks/rules/mail-event.ts'
 import { findEmailFacts } from '../webhooks/store/email-facts.ts'
-import { type Engagement, engagementId, explainEngagement, MAX_EVENTS } from './rules/engagement.ts'
+import { type Engagement, engagementId, explainEngagement, mostEvents } from './rules/engagement.ts'
 import { trackingOf } from './rules/track-choice.ts'
 import { addEngagement, countEngagements } from './store/engagement-events.ts'
 import type { FindTrackedDomain } from './tracked-domains.ts'
@@ -61,7 +61,7 @@ async function record(
   const { email } = found.state
   const wanted = trackingOf((await findDomain(facts.domain_id))?.tracking, undefined)
   if (!(kind === 'opened' ? wanted.opens : wanted.clicks)) return
-  const most = MAX_EVENTS[kind]
+  const most = mostEvents(kind, found.message.rcpts.length)
   if ((await countEngagements(mongo.db, deliveryId, kind, most)) >= most) return
   const program = { ...(userAgent !== '' && { user_agent: userAgent }), ...(machine && { machine: true as const }) }
   const event: EventDoc = {

@@ -18,6 +18,9 @@ export interface Engagement {
 const WINDOW_MS = HOUR_MS
 /** Most events of a kind for one recipient; further ones are not recorded. */
 export const MAX_EVENTS = { opened: 50, clicked: 200 } as const
+/** About as many of a kind has a message: its history is read as a whole. */
+const MAX_OF_MESSAGE = 5_000
+const FEWEST = 2
 /** Characters of a User-Agent that are kept. */
 export const MAX_USER_AGENT = 300
 
@@ -25,6 +28,11 @@ export const MAX_USER_AGENT = 300
 export function engagementId({ kind, deliveryId, url }: Engagement, now: Date): string {
   const link = url === undefined ? '' : `${createHash('sha256').update(url).digest('hex').slice(0, 16)}-`
   return `${engagementsOf(deliveryId, kind).$gte}${link}${Math.floor(now.getTime() / WINDOW_MS).toString(36)}`
+}
+
+/** Most events of a kind for one of so many recipients. */
+export function mostEvents(kind: Engagement['kind'], recipients: number): number {
+  return Math.max(FEWEST, Math.min(MAX_EVENTS[kind], Math.floor(MAX_OF_MESSAGE / recipients)))
 }
 
 /** The ids of a recipient's events of a kind; a dot is the next character after a hyphen. */
