@@ -35,7 +35,7 @@ export interface RecordDeps {
   /** Reports to the envelope sender that was submitted. */
   reportToSender: LateReport
   suppress: Suppress
-  /** Notes that a receiver could not authenticate mail of a domain; called once for each report that is applied. */
+  /** Notes that a receiver could not authenticate mail of a domain; called once for each kind of report about a recipient. */
   noteRefusal: RefusalRecorder['refused']
 }
 
@@ -61,10 +61,11 @@ export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Eff
   if (!found) return 'gone'
   if (isOpen(found.state)) return 'early'
   const event = eventOf(deps, ref, found, effect)
-  await appendEvents(deps.mongo, [event])
+  const isNew = (await appendEvents(deps.mongo, [event])) > 0
   if (effect.kind === 'reported') {
     await confirm(deps, found, event, effect.action)
-    noteFailure(deps, found, event)
+    // One recipient could otherwise make any number of them.
+    if (isNew) noteFailure(deps, found, event)
     return 'reported'
   }
   await queueEvent(deps, ref, found, event, effect)

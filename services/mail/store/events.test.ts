@@ -64,10 +64,10 @@ describe('an attempt that was written before', () => {
 
 test('of a batch, what is new is appended whatever is there already, and a repetition changes nothing', async () => {
   const there = event('bounced')
-  await appendEvents(mongo, [there])
+  expect(await appendEvents(mongo, [there])).toBe(1)
   const late = event('deferred', { _id: there._id })
   const batch = [event('deferred'), late, event('delivered'), event('failed')]
-  await appendEvents(mongo, batch)
+  expect(await appendEvents(mongo, batch)).toBe(3)
   const found = await findEvents(
     mongo,
     batch.map(({ _id }) => _id),
@@ -75,7 +75,7 @@ test('of a batch, what is new is appended whatever is there already, and a repet
   expect([...found.values()].toSorted((a, b) => (a._id < b._id ? -1 : 1))).toEqual(
     batch.map(one => (one === late ? there : one)).toSorted((a, b) => (a._id < b._id ? -1 : 1)),
   )
-  await appendEvents(mongo, batch)
+  expect(await appendEvents(mongo, batch)).toBe(0)
   expect(await findEvents(mongo, [...found.keys()])).toEqual(found)
 })
 

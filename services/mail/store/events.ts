@@ -17,24 +17,26 @@ export function eventsOfMessage(messageId: string): { _id: { $gte: string; $lt: 
 /**
  * Appends attempts durably. An attempt that is there already stays, except that a final result replaces a passing one:
  * a worker that died between this write and the next one repeats the attempt under the same number. "Delivered" replaces
- * any other, because that is a fact.
+ * any other, because that is a fact. Resolves with how many were new.
  */
-export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): Promise<void> {
-  if (events.length === 0) return
+export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): Promise<number> {
+  if (events.length === 0) return 0
   const collection = collectionOf(mongo.db, EVENTS)
   const durable = { writeConcern: { w: 'majority', j: true } } as const
   try {
-    await collection.insertMany([...events], { ordered: false, ...durable })
+    return (await collection.insertMany([...events], { ordered: false, ...durable })).insertedCount
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
+    const { insertedCount } = error as { insertedCount: number }
     const final = events.filter(({ type }) => type !== 'deferred')
-    if (final.length === 0) return
+    if (final.length === 0) return insertedCount
     // Complete documents: notes of the passing one, such as "the outcome is unknown", are replaced.
     const replace = final.map(({ _id, ...replacement }) => {
       const type = replacement.type === 'delivered' ? { $ne: replacement.type } : ('deferred' as const)
       return { replaceOne: { filter: { _id, type }, replacement } }
     })
     await collection.bulkWrite(replace, { ordered: false, ...durable })
+    return insertedCount
   }
 }
 

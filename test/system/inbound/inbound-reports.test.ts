@@ -108,6 +108,22 @@ describe('a failure of authentication that another server reports', () => {
     expect(await refusals()).toEqual([{ site: '[127.0.0.1]', text: expect.stringMatching(/^(550 5|421 4)\.7\./) }])
     expect(await environment.suppressed()).toEqual([])
   })
+
+  test('is noted once for a recipient, however often its server reports it', async () => {
+    const environment = await startInboundEnvironment()
+    const { to } = await logged(environment)
+    const other = await logged(environment)
+    const report = statusReport({ action: 'delayed', diagnostic: '421 4.7.32 not aligned', status: '4.7.32' })
+    for (const address of [to, to, to, other.to]) await environment.bring(address, report)
+    expect((await outcomesOf(environment, 4)).flat()).toEqual(['reported', 'reported', 'reported', 'reported'])
+    const counted = async () =>
+      (await findDomainById(environment.mongo.db, environment.domain._id))?.authentication?.refusals[0]?.days[0]?.count
+    await until(async () => (await counted()) === 2)
+    const metric = await environment.metrics.registry.getSingleMetricAsString(
+      'postwright_authentication_refusals_total',
+    )
+    expect(metric).toMatch(/\{site="other",service="test"\} 2$/m)
+  })
 })
 
 describe('what a report says', () => {
