@@ -9,8 +9,9 @@ import { refuseAttachment } from './rules/attachments.ts'
 import { ForeignError } from './rules/foreign-error.ts'
 import { isFields } from './rules/loose-input.ts'
 
-/** Time for each attachment. */
+/** Time for each attachment, and for all of a message: it holds a place that others wait for. */
 const TIMEOUT_MS = 15_000
+const MOST_MS = 60_000
 /** Messages of a process that fetch at the same time; more are asked to wait. */
 const AT_ONCE = 20
 /** Those of one account. */
@@ -19,8 +20,8 @@ const AT_ONCE_OF_ACCOUNT = 5
 /** Puts the contents into the attachments of a translated message. Throws `invalid_attachment`. */
 export type FetchAttachments = (account: string, email: unknown, count: (bytes: number) => void) => Promise<void>
 
-/** `maxBytes`: of all attachments of a message together. */
-export function createFetchAttachments(get: GuardedGet, maxBytes: number): FetchAttachments {
+/** `maxBytes` and `mostMs`: for all attachments of a message together. */
+export function createFetchAttachments(get: GuardedGet, maxBytes: number, mostMs = MOST_MS): FetchAttachments {
   const busy = new Map<string, number>()
   let all = 0
   return async (account, email, count) => {
@@ -32,7 +33,7 @@ export function createFetchAttachments(get: GuardedGet, maxBytes: number): Fetch
     all++
     busy.set(account, own + 1)
     try {
-      await fetchAll(get, linked, maxBytes, count)
+      await fetchAll(get, linked, { maxBytes, mostMs }, count)
     } finally {
       all--
       const left = (busy.get(account) ?? 1) - 1
@@ -62,7 +63,13 @@ function linkedOf(email: unknown): Linked[] {
 }
 
 /** One after the other: the sizes of the first ones bound what the others may have. */
-async function fetchAll(get: GuardedGet, linked: readonly Linked[], maxBytes: number, count: (bytes: number) => void) {
+async function fetchAll(
+  get: GuardedGet,
+  linked: readonly Linked[],
+  { maxBytes, mostMs }: { maxBytes: number; mostMs: number },
+  count: (bytes: number) => void,
+) {
+  const until = performance.now() + mostMs
   let size = 0
   for (const { attachment, path, index } of linked) {
     const tooLarge = () => refuseAttachment(sentence('compat.attachment_large', { limit: maxBytes }))
@@ -71,13 +78,14 @@ async function fetchAll(get: GuardedGet, linked: readonly Linked[], maxBytes: nu
       if (size > maxBytes) tooLarge()
       count(bytes)
     }
-    const { status, bytes } = await get({ url: path, timeoutMs: TIMEOUT_MS, count: counted }).catch(
-      (error: unknown) => {
-        if (error instanceof ForeignError || error instanceof ProblemError) throw error
-        const reason = error instanceof SentenceError ? error.sentence : failureOf(error)
-        return refuseAttachment(sentence('compat.attachment_target', { index, reason }))
-      },
-    )
+    const timeoutMs = Math.ceil(Math.min(TIMEOUT_MS, until - performance.now()))
+    if (timeoutMs <= 0)
+      refuseAttachment(sentence('compat.attachment_target', { index, reason: sentence('webhook.timeout') }))
+    const { status, bytes } = await get({ url: path, timeoutMs, count: counted }).catch((error: unknown) => {
+      if (error instanceof ForeignError || error instanceof ProblemError) throw error
+      const reason = error instanceof SentenceError ? error.sentence : failureOf(error)
+      return refuseAttachment(sentence('compat.attachment_target', { index, reason }))
+    })
     if (status < 200 || status >= 300) refuseAttachment(sentence('compat.attachment_status', { index, status }))
     attachment.content = new DecodedBase64(bytes)
     delete attachment.path
