@@ -5,7 +5,8 @@ ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 # What NODE_IMAGE itself is based on: Node alone is taken from there, without npm, yarn and headers.
 ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
 
-FROM ${NODE_IMAGE} AS dependencies
+# The build stages run on the machine that builds, for every platform: nothing of another platform is executed.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS dependencies
 WORKDIR /postwright
 COPY package.json package-lock.json .npmrc ./
 # Two bills of materials: what runs, and everything that took part in the build (the panel's libraries are among it).
@@ -13,11 +14,18 @@ RUN mkdir sbom \
  && npm sbom --package-lock-only --omit=dev --sbom-type=application --sbom-format=cyclonedx --loglevel=error >sbom/server.cdx.json \
  && npm sbom --package-lock-only --sbom-type=application --sbom-format=cyclonedx --loglevel=error >sbom/build.cdx.json
 # Node strips no types below node_modules, so TypeScript there is of no use; .bare files are for another runtime.
-RUN npm ci --omit=dev --no-audit --no-fund --loglevel=error \
+# Packages with compiled code are those of the target; npm calls amd64 x64.
+ARG TARGETARCH
+RUN cpu="${TARGETARCH:-$(dpkg --print-architecture)}"; cpu="$(echo "$cpu" | sed s/amd64/x64/)" \
+ && npm ci --omit=dev --os=linux --cpu="$cpu" --libc=glibc --no-audit --no-fund --loglevel=error \
  && find node_modules -depth \( -name '*.md' -o -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' -o -name '*.bare' \
       -o -name '*.tsbuildinfo' -o -name test -o -name tests -o -name docs -o -name '.github' -o -name '.*rc' \) -exec rm -rf {} +
 
-FROM ${NODE_IMAGE} AS panel
+# A high user id that no host user has; nothing below /app is writable for it. /data is there for services/all.ts: a
+# volume that is mounted on it begins with its owner.
+RUN install -d -o 10001 -g 10001 -m 0750 /volumes/data
+
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS panel
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund --loglevel=error
@@ -26,10 +34,13 @@ COPY services services
 COPY scripts scripts
 RUN node scripts/build-panel.ts
 
-FROM ${BASE_IMAGE}
+# Node of the target platform. buildah before 1.29 continues with the platform of the stage above if none is named.
+FROM --platform=$TARGETPLATFORM ${NODE_IMAGE} AS node
+
+FROM --platform=$TARGETPLATFORM ${BASE_IMAGE}
 ARG NODE_IMAGE
 ARG BASE_IMAGE
-ARG VERSION=0.1.0
+ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Postwright" \
       org.opencontainers.image.description="Self-hosted mail sending and subscriptions" \
@@ -42,7 +53,7 @@ LABEL org.opencontainers.image.title="Postwright" \
       org.opencontainers.image.base.name="${BASE_IMAGE}" \
       dev.postwright.node-image="${NODE_IMAGE}" \
       dev.postwright.sbom="/app/sbom"
-COPY --from=dependencies /usr/local/bin/node /usr/local/bin/node
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
 ENV NODE_ENV=production APP_HOST=0.0.0.0 NODE_OPTIONS="--disable-warning=ExperimentalWarning"
 WORKDIR /app
 COPY --from=dependencies /postwright/node_modules node_modules
@@ -52,9 +63,7 @@ COPY services services
 COPY operator operator
 COPY scripts/admin.ts scripts/admin.ts
 COPY --from=panel /app/services/panel/dist services/panel/dist
-# A high user id that no host user has; nothing below /app is writable for it. /data is there for services/all.ts: a
-# volume that is mounted on it begins with its owner.
-RUN install -d -o 10001 -g 10001 -m 0750 /data
+COPY --from=dependencies /volumes/ /
 USER 10001:10001
 # Mail and requests are short-lived garbage: ADR 41.
 ENTRYPOINT ["node", "--min-semi-space-size=16", "--heap-growing-percent=200"]

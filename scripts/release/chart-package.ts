@@ -1,0 +1,50 @@
+/** The chart as an OCI artifact. */
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseDocument } from 'yaml'
+import {
+  type Artifact,
+  chartName,
+  keepPublished,
+  orasOptions,
+  pinned,
+  requireArtifact,
+  type Target,
+  workFolder,
+} from './target.ts'
+
+/** Annotation of chart and manifest with the commit; Helm copies annotations of Chart.yaml to the manifest. */
+const REVISION = 'org.opencontainers.image.revision'
+
+/** Publishes the chart, unless an earlier run did so from this commit. */
+export async function publishChart(target: Target): Promise<Artifact> {
+  const name = chartName(target)
+  const published = await keepPublished(target, name, chart => chartRevision(target, chart))
+  if (published) return published
+  const file = await packageChart(target)
+  const plain = target.plainHttp ? ['--plain-http'] : []
+  await target.runner.run('helm', ['push', file, `oci://${target.registry}/charts`, ...plain])
+  const chart = await requireArtifact(target, name)
+  target.print(`chart: oci://${pinned(chart)}`)
+  return chart
+}
+
+/** Packs a copy of the chart that names the commit; resolves to the path of the archive. */
+async function packageChart(target: Target): Promise<string> {
+  const folder = workFolder(target)
+  const copy = join(folder, 'postwright')
+  await rm(copy, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  await cp(join(target.root, 'charts/postwright'), copy, { recursive: true })
+  const description = parseDocument(await readFile(join(copy, 'Chart.yaml'), 'utf8'))
+  description.setIn(['annotations', REVISION], target.revision)
+  await writeFile(join(copy, 'Chart.yaml'), description.toString({ lineWidth: 0 }))
+  await target.runner.run('helm', ['package', copy, '--destination', folder])
+  return join(folder, `postwright-${target.version}.tgz`)
+}
+
+async function chartRevision(target: Target, chart: Artifact): Promise<string | undefined> {
+  const args = ['manifest', 'fetch', ...orasOptions(target), pinned(chart)]
+  const manifest = JSON.parse(await target.runner.run('oras', args)) as { annotations?: Record<string, string> }
+  return manifest.annotations?.[REVISION]
+}
