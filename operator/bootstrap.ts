@@ -1,8 +1,8 @@
-/** Entry point of the chart's create-once Job: creates the Secrets that an installation needs and never changes one. */
+/** Entry point of the chart's Job: creates the Secrets that an installation needs; changes only its self-signed certificate. */
 
 import { createMetrics } from '../services/platform/observability/metrics.ts'
-import { makeCertificate } from '../services/platform/security/self-signed-certificate.ts'
 import { createSecretOnce } from './bootstrap/create-secret.ts'
+import { keepCertificate } from './bootstrap/keep-certificate.ts'
 import { neededSecrets } from './bootstrap/secret-values.ts'
 import { createKubeClient, defaultLogin } from './kube/client.ts'
 
@@ -11,25 +11,43 @@ if (!NAMESPACE) {
   process.stderr.write('NAMESPACE is missing\n')
   process.exit(78)
 }
-const CERTIFICATE_DAYS = 825
 
 const client = createKubeClient(defaultLogin, createMetrics('bootstrap').operator)
 try {
   if (SECRET_NAME) await once(SECRET_NAME, 'Opaque', neededSecrets(MONGODB_HOST))
-  if (TLS_SECRET_NAME) {
-    const { cert, key } = await makeCertificate(TLS_HOSTS.split(',').filter(Boolean), CERTIFICATE_DAYS, new Date())
-    await once(TLS_SECRET_NAME, 'kubernetes.io/tls', { 'tls.crt': cert, 'tls.key': key })
-  }
+  if (TLS_SECRET_NAME) await certificate(TLS_SECRET_NAME, TLS_HOSTS.split(',').filter(Boolean))
 } finally {
   await client.close()
 }
 
+async function certificate(name: string, hosts: readonly string[]): Promise<void> {
+  const kept = await keepCertificate(client, { namespace: NAMESPACE, name }, hosts, new Date())
+  switch (kept.state) {
+    case 'created':
+    case 'kept':
+      return report(name, kept.state === 'created')
+    case 'renewed':
+      process.stdout.write(
+        `Secret ${name} has a new certificate: the old one ${kept.reason === 'hosts' ? `did not cover ${hosts.join(', ')}` : 'was about to expire'}\n`,
+      )
+      return
+    case 'foreign':
+      process.stderr.write(
+        `Secret ${name} holds a certificate that was not made here and does not cover ${kept.uncovered.join(', ')}: clients that check it by these names refuse it; replace it, or delete the Secret\n`,
+      )
+  }
+}
+
 async function once(name: string, type: string, data: Record<string, string>): Promise<void> {
   const { created, missing } = await createSecretOnce(client, { namespace: NAMESPACE, name }, type, data)
-  process.stdout.write(`Secret ${name} ${created ? 'created' : 'is there and stays as it is'}\n`)
+  report(name, created)
   if (missing.length === 0) return
   process.stderr.write(
     `Secret ${name} lacks ${missing.join(', ')}: add what is missing; it is not changed from here, because it may hold keys that stored data needs\n`,
   )
   process.exitCode = 1
+}
+
+function report(name: string, created: boolean): void {
+  process.stdout.write(`Secret ${name} ${created ? 'created' : 'is there and stays as it is'}\n`)
 }

@@ -64,6 +64,25 @@ describe('the roles', () => {
     },
   )
 
+  test.each([[[]], [['shop', 'game']]])(
+    'of %j allow DNSEndpoint objects only when they are turned on',
+    watchNamespaces => {
+      const rights = (dnsEndpoints: boolean) =>
+        (rbacObjects({ ...target, watchNamespaces, dnsEndpoints }) as Role[]).filter(({ rules }) =>
+          rules?.some(({ resources }) => resources.includes('dnsendpoints')),
+        )
+      expect(rights(false)).toEqual([])
+      const expected = watchNamespaces.length > 0 ? ['Role shop/pw', 'Role game/pw'] : ['ClusterRole pw']
+      expect(rights(true).map(named)).toEqual(expected)
+    },
+  )
+
+  test('on cluster-scoped kinds are granted over all namespaces only', () => {
+    const grants = (roles: Role[]) =>
+      roles.some(({ rules }) => rules?.some(({ resources }) => resources.includes('clusterdnsproviders')))
+    expect([grants(rolesFor()), grants(rolesFor('shop'))]).toEqual([true, false])
+  })
+
   test('grant nothing by a wildcard, and no deletion', () => {
     for (const { rules = [] } of [...rolesFor(), ...rolesFor('shop')])
       for (const { apiGroups, resources, verbs } of rules) {
@@ -93,7 +112,7 @@ describe('the check at the start', () => {
   test('finds nothing where everything is allowed, and checks each verb in each namespace', async () => {
     const { reviews, missing } = reviewing(() => true)
     expect(await missing(WORKLOAD_RULES, ['shop', 'game'])).toEqual([])
-    expect(reviews).toHaveLength(2 * (5 + 2))
+    expect(reviews).toHaveLength(2 * (5 + 1 + 2))
     expect(reviews).toContainEqual({ verb: 'watch', group: '', resource: 'secrets', namespace: 'shop' })
     expect(reviews).toContainEqual({ verb: 'create', group: 'events.k8s.io', resource: 'events', namespace: 'game' })
   })

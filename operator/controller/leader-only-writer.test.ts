@@ -12,11 +12,15 @@ const app = App as unknown as Kind
 /** A call of each method; the compiler requires one for each new method. */
 const CALLS: { [M in keyof Writer]: (writer: Writer) => Promise<unknown> } = {
   readSecret: writer => writer.readSecret(target),
+  readConfigMap: writer => writer.readConfigMap({ namespace: 'n', name: 'c' }),
   readNamespace: writer => writer.readNamespace('n'),
   applyStatus: writer => writer.applyStatus(app, target, {}),
   setFinalizers: writer => writer.setFinalizers(app, target, []),
   applySecret: writer => writer.applySecret(app, target, content, undefined),
   labelSecret: writer => writer.labelSecret(target),
+  readDnsEndpoint: writer => writer.readDnsEndpoint({ namespace: 'n', name: 'shop' }),
+  writeDnsEndpoint: writer => writer.writeDnsEndpoint({ metadata: { namespace: 'n', name: 'shop' }, spec: {} }),
+  deleteDnsEndpoint: writer => writer.deleteDnsEndpoint(target),
 }
 
 function writing(assertLeader: () => void) {

@@ -11,10 +11,14 @@ export function leaderOnly(writer: Writer, assertLeader: () => void): Writer {
     }
   return {
     readSecret: writer.readSecret,
+    readConfigMap: writer.readConfigMap,
     readNamespace: writer.readNamespace,
+    readDnsEndpoint: writer.readDnsEndpoint,
     applyStatus: guarded(writer.applyStatus),
     setFinalizers: guarded(writer.setFinalizers),
     applySecret: guarded(writer.applySecret),
     labelSecret: guarded(writer.labelSecret),
+    writeDnsEndpoint: guarded(writer.writeDnsEndpoint),
+    deleteDnsEndpoint: guarded(writer.deleteDnsEndpoint),
   }
 }

@@ -10,18 +10,20 @@ import type { KubeClient } from '../kube/client.ts'
 import { createRecorder } from '../kube/event-recorder.ts'
 import { LEASE_TIMES, type LeaseTimes, startElector } from '../kube/leader-election.ts'
 import { createCache, type ObjectCache } from '../kube/object-cache.ts'
-import { keyOf, listPath, NAMESPACES_PATH, secretsPath } from '../kube/object-paths.ts'
+import { dnsEndpointsPath, keyOf, listPath, NAMESPACES_PATH, secretsPath } from '../kube/object-paths.ts'
 import { createWriter, SECRET_LABEL } from '../kube/object-writer.ts'
 import { missingRights } from '../kube/permission-check.ts'
 import { type Reflector, startReflector } from '../kube/reflector.ts'
-import { KIND_RULES, namespaceRules, OWN_RULES, WORKLOAD_RULES } from '../rbac.ts'
+import { CLUSTER_KIND_RULES, KIND_RULES, namespaceRules, OWN_RULES, WORKLOAD_RULES } from '../rbac.ts'
+import { ENDPOINT_LABEL } from '../reconcilers/mail-domain/dns-endpoint-store.ts'
 import type { OperatorContext } from '../reconcilers/shared/operator-context.ts'
-import { kinds } from '../resources/kinds.ts'
+import { clusterKinds, kinds, namespacedKinds } from '../resources/kinds.ts'
 import { type Controller, startController } from './controller.ts'
 import { releaseDeletedNamespace, releaseDeletedNamespaces } from './deleted-namespaces.ts'
 import { leaderOnly } from './leader-only-writer.ts'
 import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
-import { recordChanged, wire, wireNamespaces } from './watches.ts'
+import { countResources } from './resource-metrics.ts'
+import { type Enqueue, recordChanged, wire, wireDnsEndpoints, wireNamespaces } from './watches.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** Options of {@link startOperator}. */
@@ -61,6 +63,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
 
   const onError = (error: unknown) => log.error({ err: error }, 'a change could not be handled')
   const caches = new Map<string, ObjectCache>(kinds.map(({ kind }) => [kind, createCache(onError)]))
+  countResources(caches, metrics.operator)
   const secretCache = createCache(onError)
   const namespaceCache = createCache(onError)
   const queues = new Map<string, WorkQueue>(
@@ -83,12 +86,16 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
     ...foundation,
     caches,
     secretCache,
+    ownNamespace: options.namespace,
+    clusterWide: watchNamespaces.length === 0,
     recorder,
     assertLeader,
     enqueue,
     writer: leaderOnly(createWriter(client), assertLeader),
   }
   const reflectors = startReflectors(foundation, client, scopes, { caches, secretCache, namespaceCache })
+  // Not waited for: without the CRD of external-dns, all other resources are reconciled.
+  const optional = foundation.config.DNS_ENDPOINTS ? watchDnsEndpoints(foundation, client, scopes, enqueue) : []
   const enqueueAll = () => {
     for (const [kind, cache] of caches) for (const key of cache.keys()) enqueue(kind, key, 'low')
   }
@@ -131,7 +138,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
       for (const queue of queues.values()) queue.close()
       await recorder.flush(FLUSH_MS)
       await elector.stop()
-      await Promise.all(reflectors.map(reflector => reflector.stop()))
+      await Promise.all([...reflectors, ...optional].map(reflector => reflector.stop()))
       await resyncing
       // A process that never led waits for an election that does not come; it holds no lease.
       void leading
@@ -149,6 +156,7 @@ async function checkRights(
     ...(await missingRights(client, OWN_RULES, [namespace])),
     ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES], scopes)),
     ...(await missingRights(client, namespaceRules(watchNamespaces), [undefined])),
+    ...(watchNamespaces.length === 0 ? await missingRights(client, CLUSTER_KIND_RULES, [undefined]) : []),
   ]
   if (missing.length === 0) return
   throw new Error(
@@ -170,7 +178,7 @@ function startReflectors(
 ): Reflector[] {
   const shared = { client, log, metrics: metrics.operator }
   return scopes.flatMap(scope => [
-    ...kinds.flatMap(({ kind, plural }) => {
+    ...(scope === undefined ? [...namespacedKinds, ...clusterKinds] : namespacedKinds).flatMap(({ kind, plural }) => {
       const cache = caches.get(kind)
       return cache ? [startReflector({ ...shared, name: kind, path: listPath(plural, scope), cache, scope })] : []
     }),
@@ -191,6 +199,28 @@ function startReflectors(
       scope,
     }),
   ])
+}
+
+const NO_DNS_ENDPOINTS =
+  'the API server does not know DNSEndpoint: install the CustomResourceDefinition of external-dns, or set operator.dnsEndpoints to false'
+
+/** Watches the DNSEndpoint objects that MailDomains own. */
+function watchDnsEndpoints(
+  { log, metrics }: Foundation,
+  client: KubeClient,
+  scopes: readonly (string | undefined)[],
+  enqueue: Enqueue,
+): Reflector[] {
+  const cache = createCache(error => log.error({ err: error }, 'a change could not be handled'))
+  wireDnsEndpoints(cache, enqueue)
+  return scopes.map(scope =>
+    startReflector({
+      ...{ client, log, metrics: metrics.operator, cache, scope, missing: NO_DNS_ENDPOINTS },
+      name: 'DNSEndpoint',
+      path: dnsEndpointsPath(scope),
+      labelSelector: ENDPOINT_LABEL,
+    }),
+  )
 }
 
 async function every(ms: number, signal: AbortSignal, work: () => void): Promise<void> {

@@ -33,7 +33,18 @@ test.each<[string, KubeObject | undefined, KubeObject | undefined, boolean]>([
 
 function createFixture() {
   const fail = (error: unknown) => expect.unreachable(String(error))
-  const kinds = ['DNSProvider', 'MailDomain', 'SMTPCredential', 'APIToken', 'App', 'SubscriptionPlan', 'FeatureSwitch']
+  const kinds = [
+    'DNSProvider',
+    'ClusterDNSProvider',
+    'MailDomain',
+    'SMTPCredential',
+    'APIToken',
+    'App',
+    'SubscriptionPlan',
+    'FeatureSwitch',
+    'Template',
+    'WebhookEndpoint',
+  ]
   const caches = new Map(kinds.map(kind => [kind, createCache(fail)]))
   const secrets = createCache(fail)
   const runs: string[] = []
@@ -80,6 +91,22 @@ test('a Secret wakes the resource that owns it and the provider that reads it', 
   expect(take()).toEqual(['DNSProvider ns/p high', 'SMTPCredential ns/news high', 'SMTPCredential ns/news high'])
 })
 
+test('a webhook is reconciled with each of its MailDomains, and with its App', () => {
+  const { put, take } = createFixture()
+  put('WebhookEndpoint', object('mail', { spec: { domainRefs: [{ name: 'one' }, { name: 'two' }] } }))
+  put('WebhookEndpoint', object('app', { spec: { appRef: { name: 'shop' } } }))
+  put('WebhookEndpoint', object('all', { spec: {} }))
+  take()
+  put('MailDomain', object('two', { spec: { domainName: 'two.example' } }))
+  put('App', object('shop', { spec: { appKey: 'shop' } }))
+  expect(take()).toEqual([
+    'MailDomain ns/two high',
+    'WebhookEndpoint ns/mail high',
+    'App ns/shop high',
+    'WebhookEndpoint ns/app high',
+  ])
+})
+
 test('when a resource is deleted, those that declare the same record are reconciled', () => {
   const { put, caches, take } = createFixture()
   put('App', object('one', { spec: { appKey: 'shop', appName: 'S' } }))
@@ -110,7 +137,7 @@ test.each<[string, Record<string, unknown> | undefined, string[] | undefined, st
 })
 
 const SENDER = ['App ns/shop high']
-const OWNER = ['MailDomain ns/ann high']
+const OWNER = ['MailDomain ns/ann high', 'Template ns/welcome high', 'WebhookEndpoint ns/events high']
 test.each<[string, { collection: string; document?: Record<string, unknown>; fields?: string[] }, string[]]>([
   [
     'a domain that is verified',
@@ -134,6 +161,8 @@ test.each<[string, { collection: string; document?: Record<string, unknown>; fie
   put('App', object('plain', { spec: { appKey: 'plain' } }))
   put('MailDomain', object('ann', { spec: { domainName: 'ann.example', owner: { username: 'ann' } } }))
   put('MailDomain', object('own', { spec: { domainName: 'own.example' } }))
+  put('Template', object('welcome', { spec: { owner: { username: 'ann' } } }))
+  put('WebhookEndpoint', object('events', { spec: { owner: { username: 'ann' } } }))
   take()
   recordChanged(caches, enqueue)({ collection, id: 'x', document, fields })
   expect(take()).toEqual(expected)
@@ -147,6 +176,8 @@ test('what a Namespace lists wakes all that it declares, and nothing else of it 
     put('App', object('shop', { metadata: { namespace }, spec: { appKey: namespace } }))
     put('MailDomain', object('ann', { metadata: { namespace }, spec: { domainName: 'ann.example' } }))
     put('SMTPCredential', object('news', { metadata: { namespace }, spec: { domainRef: { name: 'ann' } } }))
+    put('Template', object('welcome', { metadata: { namespace }, spec: {} }))
+    put('WebhookEndpoint', object('events', { metadata: { namespace }, spec: {} }))
   }
   take()
   const woken = (annotations: object, initial = false) => {
@@ -155,9 +186,58 @@ test('what a Namespace lists wakes all that it declares, and nothing else of it 
     namespaces.put({ metadata: rest }, initial)
     return take()
   }
-  const all = ['MailDomain ns/ann high', 'SMTPCredential ns/news high', 'App ns/shop high']
+  const all = [
+    ...['MailDomain ns/ann high', 'SMTPCredential ns/news high'],
+    ...['Template ns/welcome high', 'WebhookEndpoint ns/events high', 'App ns/shop high'],
+  ]
   expect(woken({ 'postwright.dev/owners': 'ann' }, true)).toEqual([])
   expect(woken({ 'postwright.dev/owners': 'ann', team: 'a' })).toEqual([])
   expect(woken({ 'postwright.dev/owners': 'ann, bob' })).toEqual(all)
   expect(woken({})).toEqual(all)
+})
+
+test('a MailDomain is reconciled when the provider of the kind that it names changes', () => {
+  const { put, take } = createFixture()
+  const naming = (kind?: string) => ({ dns: { providerRef: { name: 'corp', ...(kind ? { kind } : {}) } } })
+  put('MailDomain', object('own', { spec: naming() }))
+  put('MailDomain', object('shared', { spec: naming('ClusterDNSProvider') }))
+  take()
+  put('DNSProvider', object('corp'))
+  expect(take()).toEqual(['DNSProvider ns/corp high', 'MailDomain ns/own high'])
+  put('ClusterDNSProvider', object('corp', { metadata: { namespace: undefined } }))
+  expect(take()).toEqual(['ClusterDNSProvider /corp high', 'MailDomain ns/shared high'])
+})
+
+test('a ClusterDNSProvider is reconciled when the Secret in the namespace that it names changes, and with its record', () => {
+  const { caches, enqueue, put, secrets, take } = createFixture()
+  const spec = { secretRef: { name: 'dns', namespace: 'safe' } }
+  put('ClusterDNSProvider', object('corp', { spec, metadata: { namespace: undefined } }))
+  take()
+  secrets.put(object('dns'))
+  expect(take()).toEqual([])
+  secrets.put(object('dns', { metadata: { namespace: 'safe', uid: 'safe-dns' } }))
+  expect(take()).toEqual(['ClusterDNSProvider /corp high'])
+  const managed_by = { kind: 'ClusterDNSProvider', namespace: '', name: 'corp' }
+  const document = { managed_by, sealed: 'x' }
+  recordChanged(caches, enqueue)({ collection: 'dns_accounts', id: 'dns_1', document, fields: ['sealed'] })
+  expect(take()).toEqual(['ClusterDNSProvider /corp high'])
+})
+
+test('labels of a Namespace concern ClusterDNSProviders, and the MailDomains that name one', () => {
+  const { caches, enqueue, put, take } = createFixture()
+  const namespaces = createCache(error => expect.unreachable(String(error)))
+  wireNamespaces(namespaces, caches, enqueue)
+  put('MailDomain', object('own', { spec: { dns: { providerRef: { name: 'corp' } } } }))
+  put('MailDomain', object('shared', { spec: { dns: { providerRef: { name: 'corp', kind: 'ClusterDNSProvider' } } } }))
+  put('ClusterDNSProvider', object('corp', { metadata: { namespace: undefined } }))
+  const namespace = (labels: object, annotations: object = {}) =>
+    object('ns', { metadata: { namespace: undefined, labels, annotations } })
+  namespaces.put(namespace({ mail: 'yes' }), true)
+  take()
+  namespaces.put(namespace({ mail: 'no' }))
+  expect(take()).toEqual(['MailDomain ns/shared high', 'ClusterDNSProvider /corp high'])
+  namespaces.put(namespace({ mail: 'no' }))
+  expect(take()).toEqual([])
+  namespaces.put(namespace({ mail: 'yes' }, { 'postwright.dev/owners': 'ann' }))
+  expect(take()).toEqual(['MailDomain ns/own high', 'MailDomain ns/shared high', 'ClusterDNSProvider /corp high'])
 })

@@ -1,4 +1,5 @@
 /** Which change enqueues which resources: all dependencies between resources, records, Secrets and Namespaces. */
+import { isDeepStrictEqual } from 'node:util'
 import { accountCollection } from '../../services/accounts/find-account.ts'
 import { DOMAIN_COLLECTION } from '../../services/mail/declared-collections.ts'
 import { domainOf } from '../../services/mail/message/address.ts'
@@ -19,28 +20,47 @@ function appKeysOf(object: KubeObject): string[] {
 /** Index of every kind: id of the record in the database. */
 const RECORD_INDEX = 'record'
 /** Fields of the status that name a record. */
-const RECORD_FIELDS = ['domainId', 'accountId', 'credentialId', 'tokenId', 'appId', 'planId', 'switchId'] as const
+const RECORD_FIELDS = [
+  ...['domainId', 'accountId', 'credentialId', 'tokenId', 'templateId'],
+  ...['appId', 'planId', 'switchId', 'webhookId'],
+] as const
 /**
  * Fields whose changes concern no resource: our own notes, times of use, and the lease of a check, whose result follows.
  */
-const NOISE: readonly string[] = ['k8s', 'last_used_at', 'updated_at', 'dns_owned', 'next_check_at']
+const NOISE: readonly string[] = ['k8s', 'last_used_at', 'updated_at', 'dns_owned', 'next_check_at', 'quick_check_at']
 
 /** Puts a key of a kind into its queue. */
 export type Enqueue = (kind: string, key: string, priority?: Priority) => void
 
-/** An index over a kind by the name of another object of the same namespace. */
+/** An index over a kind by the name of another object. */
 interface Reference {
   kind: string
   /** Name of the index and kind of the object that is referred to. */
   to: string
-  /** Path of the name inside of the spec. */
+  /** Path of the name inside of the spec; a list on it stands for each of its entries. */
   path: readonly string[]
+  /** Namespace of the other object; default is the same one. */
+  namespace?: (object: KubeObject) => string
+}
+
+/** The kind of the provider that a MailDomain names. */
+function providerKindOf(object: KubeObject): string {
+  return textAt(object, ['dns', 'providerRef', 'kind']) ?? 'DNSProvider'
 }
 
 const REFERENCES: readonly Reference[] = [
   { kind: 'MailDomain', to: 'DNSProvider', path: ['dns', 'providerRef', 'name'] },
+  { kind: 'MailDomain', to: 'ClusterDNSProvider', path: ['dns', 'providerRef', 'name'], namespace: () => '' },
+  {
+    kind: 'ClusterDNSProvider',
+    to: 'Secret',
+    path: ['secretRef', 'name'],
+    namespace: object => textAt(object, ['secretRef', 'namespace']) ?? '',
+  },
   { kind: 'SMTPCredential', to: 'MailDomain', path: ['domainRef', 'name'] },
   { kind: 'APIToken', to: 'MailDomain', path: ['domainRef', 'name'] },
+  { kind: 'WebhookEndpoint', to: 'MailDomain', path: ['domainRefs', 'name'] },
+  { kind: 'WebhookEndpoint', to: 'App', path: ['appRef', 'name'] },
   { kind: 'SubscriptionPlan', to: 'App', path: ['appRef', 'name'] },
   { kind: 'FeatureSwitch', to: 'App', path: ['appRef', 'name'] },
   { kind: 'DNSProvider', to: 'Secret', path: ['secretRef', 'name'] },
@@ -53,9 +73,9 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
     cache.onChange(change => {
       if (needsRun(change)) enqueue(kind, change.key, change.initial ? 'low' : 'high')
     })
-    for (const { kind: from, to, path } of REFERENCES.filter(({ kind: from }) => from === kind)) {
+    for (const { kind: from, to, ...reference } of REFERENCES.filter(({ kind: from }) => from === kind)) {
       const target = to === 'Secret' ? secrets : caches.get(to)
-      cache.addIndex(to, object => referenced(object, path))
+      cache.addIndex(to, object => referenced(object, { to, ...reference }))
       target?.onChange(change => {
         if (change.initial || !concernsOthers(change)) return
         for (const key of cache.find(to, change.key)) enqueue(from, key)
@@ -74,7 +94,7 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
   wireDuplicates('MailDomain', DECLARED_DOMAIN_INDEX, declaredDomains)
   wireDuplicates('App', APP_KEY_INDEX, appKeysOf)
   caches.get('App')?.addIndex(SENDER_INDEX, sendersOf)
-  caches.get('MailDomain')?.addIndex(OWNER_INDEX, ownersNamedBy)
+  for (const kind of NAMING_OWNERS) caches.get(kind)?.addIndex(OWNER_INDEX, ownersNamedBy)
   secrets.onChange(change => {
     if (!change.initial) wakeOwner(change, caches, enqueue)
   })
@@ -82,22 +102,47 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
 
 /** Kinds whose records or senders depend on the owners that the Namespace lists. */
 const OWNED_KINDS = [
-  ...['MailDomain', 'SMTPCredential', 'APIToken', 'DNSProvider'],
+  ...['MailDomain', 'SMTPCredential', 'APIToken', 'DNSProvider', 'Template', 'WebhookEndpoint'],
   ...['App', 'SubscriptionPlan', 'FeatureSwitch'],
 ] as const
 
-/** A change of the owners annotation enqueues every resource of the Namespace. */
+/**
+ * A change of the owners annotation enqueues every resource of the Namespace; one of its labels, which a ClusterDNSProvider may
+ * select, those MailDomains that name one, and all ClusterDNSProviders: they withdraw the permission also from paused ones.
+ */
 export function wireNamespaces(
   namespaces: ObjectCache,
   caches: ReadonlyMap<string, ObjectCache>,
   enqueue: Enqueue,
 ): void {
+  const enqueueWithin = (kind: string, namespace: string, concerns: (key: string) => boolean = () => true) => {
+    for (const key of caches.get(kind)?.keys() ?? [])
+      if (key.startsWith(`${namespace}/`) && concerns(key)) enqueue(kind, key)
+  }
+  const listed = (namespace: KubeObject | undefined) => namespace?.metadata.annotations?.[OWNERS_ANNOTATION]
   namespaces.onChange(({ before, after, initial }) => {
-    const listed = (namespace: KubeObject | undefined) => namespace?.metadata.annotations?.[OWNERS_ANNOTATION]
-    if (initial || !after || listed(before) === listed(after)) return
-    for (const kind of OWNED_KINDS)
-      for (const key of caches.get(kind)?.keys() ?? [])
-        if (key.startsWith(`${after.metadata.name}/`)) enqueue(kind, key)
+    if (initial || !after) return
+    const { name } = after.metadata
+    if (listed(before) !== listed(after)) for (const kind of OWNED_KINDS) enqueueWithin(kind, name)
+  })
+  namespaces.onChange(({ before, after, initial }) => {
+    if (initial || !after || isDeepStrictEqual(before?.metadata.labels, after.metadata.labels)) return
+    // With other owners all of them are enqueued already.
+    if (listed(before) === listed(after))
+      enqueueWithin('MailDomain', after.metadata.name, key => namesClusterProvider(caches, key))
+    for (const key of caches.get('ClusterDNSProvider')?.keys() ?? []) enqueue('ClusterDNSProvider', key)
+  })
+}
+
+function namesClusterProvider(caches: ReadonlyMap<string, ObjectCache>, key: string): boolean {
+  const object = caches.get('MailDomain')?.get(key)
+  return object !== undefined && providerKindOf(object) === 'ClusterDNSProvider'
+}
+
+/** A change of a DNSEndpoint, also one by external-dns in its status, enqueues the MailDomain of its name. */
+export function wireDnsEndpoints(endpoints: ObjectCache, enqueue: Enqueue): void {
+  endpoints.onChange(({ key, initial }) => {
+    if (!initial) enqueue('MailDomain', key)
   })
 }
 
@@ -110,8 +155,10 @@ function sendersOf(object: KubeObject): string[] {
   return spec?.mailFrom === undefined ? [] : [ANY_SENDER, domainOf(spec.mailFrom)]
 }
 
-/** Index of MailDomains: the account that they name as their owner. */
+/** Index: the account that a resource names as its owner. */
 const OWNER_INDEX = 'owner'
+/** Kinds that may name one. */
+const NAMING_OWNERS = ['MailDomain', 'Template', 'WebhookEndpoint'] as const
 
 function ownersNamedBy(object: KubeObject): string[] {
   const { spec } = object as KubeObject & { spec?: { owner?: { username?: string } } }
@@ -132,7 +179,7 @@ function wakeWaiting(
     wake('App', SENDER_INDEX, document?.name ?? ANY_SENDER)
   if (collection === accountCollection.name && touches('status', 'role')) {
     wake('App', SENDER_INDEX, ANY_SENDER)
-    if (document) wake('MailDomain', OWNER_INDEX, document.username)
+    if (document) for (const kind of NAMING_OWNERS) wake(kind, OWNER_INDEX, document.username)
   }
 }
 
@@ -143,7 +190,7 @@ export function recordChanged(caches: ReadonlyMap<string, ObjectCache>, enqueue:
     wakeWaiting(change, caches, enqueue)
     if (fields?.every(field => NOISE.includes(field))) return
     const owner = document?.managed_by as { kind?: string; namespace?: string; name?: string } | undefined
-    if (owner?.kind && owner.namespace && owner.name) enqueue(owner.kind, `${owner.namespace}/${owner.name}`)
+    if (owner?.kind && owner.name) enqueue(owner.kind, `${owner.namespace ?? ''}/${owner.name}`)
     // The owner may be what changed, and the change of a removed record contains none.
     for (const [kind, cache] of caches) for (const key of cache.find(RECORD_INDEX, String(id))) enqueue(kind, key)
   }
@@ -198,8 +245,21 @@ function facts(object: KubeObject): string {
   return JSON.stringify([metadata.deletionTimestamp, spec, data, conditions, status?.owner, status?.accountId])
 }
 
-function referenced({ metadata, ...rest }: KubeObject, path: readonly string[]): string[] {
-  let value: unknown = (rest as { spec?: unknown }).spec
-  for (const part of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
-  return typeof value === 'string' ? [keyOf({ namespace: metadata.namespace ?? '', name: value })] : []
+function referenced(object: KubeObject, { to, path, namespace }: Omit<Reference, 'kind'>): string[] {
+  if (to.endsWith('DNSProvider') && providerKindOf(object) !== to) return []
+  const place = namespace ? namespace(object) : (object.metadata.namespace ?? '')
+  return textsAt(object, path).map(name => keyOf({ namespace: place, name }))
+}
+
+/** The first text at a path inside of the spec. */
+function textAt(object: KubeObject, path: readonly string[]): string | undefined {
+  return textsAt(object, path)[0]
+}
+
+/** The texts at a path inside of the spec, which other releases may have written. */
+function textsAt(object: KubeObject, path: readonly string[]): string[] {
+  let found: unknown[] = [(object as KubeObject & { spec?: unknown }).spec]
+  for (const part of path)
+    found = found.flatMap(value => (typeof value === 'object' && value !== null ? Reflect.get(value, part) : []))
+  return found.filter(value => typeof value === 'string')
 }

@@ -54,7 +54,7 @@ test('an event has its reason, object and reporter, with the times that the API 
         action: 'Publish',
         note: 'refused',
         regarding: {
-          apiVersion: 'postwright.dev/v1alpha1',
+          apiVersion: 'postwright.dev/v1beta1',
           kind: 'App',
           name: 'shop',
           namespace: 'n',

@@ -91,13 +91,15 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
       if (known) return repeat(key, known)
       if (!allowance.take(metadata.uid)) return
       const at = now()
-      const path = `/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`
+      // The API server takes events about cluster-scoped objects in this namespace only.
+      const namespace = metadata.namespace || 'default'
+      const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`
       const name = `${prefixOf(metadata.name)}.${at.toString(16)}${randomBytes(3).toString('hex')}`
       series.set(key, { path, name, count: 1, firstAt: at, lastAt: at, sentAt: at })
       const body = {
         apiVersion: 'events.k8s.io/v1',
         kind: 'Event',
-        metadata: { name, namespace: metadata.namespace },
+        metadata: { name, namespace },
         eventTime: microTime(new Date(at)),
         reportingController: 'postwright.dev/operator',
         reportingInstance: instance.slice(0, 128),
@@ -132,7 +134,7 @@ function cutToBytes(text: string, bytes: number): string {
 }
 
 function pick({ name, namespace, uid, resourceVersion }: Regarding['metadata']) {
-  return { name, namespace, uid, resourceVersion }
+  return { name, ...(namespace ? { namespace } : {}), uid, resourceVersion }
 }
 
 /** A burst per object, then one event each five minutes. */

@@ -27,5 +27,18 @@ export function secretsPath(namespace?: string): string {
   return `/api/v1${namespace ? `/namespaces/${namespace}` : ''}/secrets`
 }
 
+/** Address of the ConfigMaps of a namespace. */
+export function configMapsPath(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/configmaps`
+}
+
 /** Address of the Namespaces. */
 export const NAMESPACES_PATH = '/api/v1/namespaces'
+
+/** `apiVersion` of the objects that external-dns reads. */
+export const DNS_ENDPOINT_API = 'externaldns.k8s.io/v1alpha1'
+
+/** Address of the DNSEndpoint objects of a namespace, or of all. */
+export function dnsEndpointsPath(namespace?: string): string {
+  return `/apis/${DNS_ENDPOINT_API}${namespace ? `/namespaces/${namespace}` : ''}/dnsendpoints`
+}

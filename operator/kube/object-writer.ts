@@ -3,11 +3,24 @@ import type { Kind, Metadata } from '../resources/kind.ts'
 import { API_VERSION } from '../resources/kind.ts'
 import { type KubeClient, KubeError } from './client.ts'
 import type { KubeObject } from './object-cache.ts'
-import { NAMESPACES_PATH, type ObjectId, objectPath, secretsPath } from './object-paths.ts'
+import {
+  configMapsPath,
+  DNS_ENDPOINT_API,
+  dnsEndpointsPath,
+  NAMESPACES_PATH,
+  type ObjectId,
+  objectPath,
+  secretsPath,
+} from './object-paths.ts'
 
 /** A Secret as the API server keeps it; values are base64. */
 export interface SecretObject extends KubeObject {
   type?: string
+  data?: Record<string, string>
+}
+
+/** A ConfigMap as the API server keeps it: text, and what is no UTF-8 apart from it. */
+export interface ConfigMapObject extends KubeObject {
   data?: Record<string, string>
 }
 
@@ -29,6 +42,17 @@ export interface SecretContent {
  */
 export const SECRET_LABEL = 'postwright.dev/secret'
 
+/** A DNSEndpoint as external-dns defines it. */
+export interface DnsEndpointObject extends KubeObject {
+  spec?: { endpoints?: { dnsName?: string; recordType?: string; recordTTL?: number; targets?: string[] }[] }
+  status?: { observedGeneration?: number }
+}
+
+/** What is written of a DNSEndpoint; with uid and revision, only the object that was read is replaced. */
+export type DnsEndpointContent = Pick<DnsEndpointObject, 'spec'> & {
+  metadata: Partial<KubeObject['metadata']> & ObjectId
+}
+
 /** All writes of the reconcilers. Every method throws {@link KubeError} on refusal. */
 export interface Writer {
   /** Replaces our fields of the status and returns the new object. */
@@ -48,8 +72,16 @@ export interface Writer {
   applySecret(kind: Kind, owner: Target, content: SecretContent, known: KubeObject | undefined): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
+  /** A ConfigMap; undefined when it does not exist. */
+  readConfigMap(id: ObjectId): Promise<ConfigMapObject | undefined>
   /** A Namespace; undefined when it does not exist. */
   readNamespace(name: string): Promise<KubeObject | undefined>
+  /** A DNSEndpoint; undefined when there is none, or no such kind. */
+  readDnsEndpoint(id: ObjectId): Promise<DnsEndpointObject | undefined>
+  /** Creates a DNSEndpoint, or replaces the one with the uid and revision in `content`. 409 when there is another one. */
+  writeDnsEndpoint(content: DnsEndpointContent): Promise<void>
+  /** Deletes the DNSEndpoint with this uid; a missing one is success. */
+  deleteDnsEndpoint(target: Target): Promise<void>
 }
 
 /** A writer under field managers `postwright/<kind>`. */
@@ -63,7 +95,8 @@ export function createWriter(client: KubeClient): Writer {
   return {
     applyStatus(kind, { name, namespace, uid }, status) {
       // With the uid, an apply to a deleted object is refused instead of creating it again.
-      const body = { apiVersion: API_VERSION, kind: kind.kind, metadata: { name, namespace, uid }, status }
+      const place = kind.scope === 'Cluster' ? {} : { namespace }
+      const body = { apiVersion: API_VERSION, kind: kind.kind, metadata: { name, ...place, uid }, status }
       const path = `${objectPath(kind, { namespace, name })}/status`
       const query = { fieldManager: manager(kind), force: true }
       return client.request({ method: 'PATCH', path, query, body, patch: 'apply' })
@@ -125,6 +158,24 @@ export function createWriter(client: KubeClient): Writer {
         patch: 'merge',
       })
     },
+    readConfigMap: ({ namespace, name }) => read(`${configMapsPath(namespace)}/${name}`),
     readNamespace: name => read(`${NAMESPACES_PATH}/${name}`),
+    readDnsEndpoint: ({ namespace, name }) => read(`${dnsEndpointsPath(namespace)}/${name}`),
+    async writeDnsEndpoint({ metadata, spec }) {
+      const { namespace, name, uid } = metadata
+      const body = { apiVersion: DNS_ENDPOINT_API, kind: 'DNSEndpoint', metadata, spec }
+      const query = { fieldManager: 'postwright/maildomain' }
+      const path = dnsEndpointsPath(namespace)
+      if (uid === undefined) await client.request({ method: 'POST', path, query, body })
+      else await client.request({ method: 'PUT', path: `${path}/${name}`, query, body })
+    },
+    async deleteDnsEndpoint({ namespace, name, uid }) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } }
+      await client
+        .request({ method: 'DELETE', path: `${dnsEndpointsPath(namespace)}/${name}`, body })
+        .catch((error: unknown) => {
+          if (!(error instanceof KubeError && error.status === 404)) throw error
+        })
+    },
   }
 }

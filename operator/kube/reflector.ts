@@ -28,6 +28,8 @@ export interface ReflectorOptions {
   silenceMs?: number
   /** Shortest pause after a failure, in milliseconds. */
   pauseMs?: number
+  /** Logged while the server does not know the kind; default names our CustomResourceDefinitions. */
+  missing?: string
 }
 
 /** A running reflector. */
@@ -78,7 +80,8 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const report = ({ label, error }: Ended) => {
     metrics.watchRestarts.inc({ kind: name, reason: label })
     if (label === 'expired') state.revision = undefined
-    if (error instanceof KubeError && error.status === 404) log.error({ kind: name }, DEFINITION_MISSING)
+    if (error instanceof KubeError && error.status === 404)
+      log.error({ kind: name }, options.missing ?? DEFINITION_MISSING)
     else if (label !== 'ended') log.warn({ kind: name, reason: label, err: error }, 'watch restarts')
   }
   const running = loop()

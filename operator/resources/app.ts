@@ -1,6 +1,6 @@
 /** App: an application of the Subscription Administration API. */
 import { z } from 'zod'
-import { defineKind, immutable, READY_COLUMNS, statusFields } from './kind.ts'
+import { defineKind, FORMER_VERSIONS, immutable, READY_COLUMNS, statusFields } from './kind.ts'
 
 const spec = z.object({
   appKey: immutable(
@@ -12,16 +12,22 @@ const spec = z.object({
     'appKey',
   ).describe('The app identifier of the API (query parameter app_key); unique in the installation, never reused.'),
   appName: z.string().min(1).max(64).describe('Name shown to people.'),
-  appDescription: z.string().max(500).default('').describe('Description shown to people.'),
+  appDescription: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('Description shown to people; default is what the app has, empty for a new one.'),
   status: z
     .enum(['Enabled', 'Disabled'])
-    .default('Enabled')
-    .describe('Disabled: the server API and switch evaluation answer 403 for this app.'),
+    .optional()
+    .describe(
+      'Disabled: the server API and switch evaluation answer 403 for this app. Default is what the app has, Enabled for a new one.',
+    ),
   requireSignature: z
     .boolean()
-    .default(false)
+    .optional()
     .describe(
-      'True: the server API takes only signed requests of this app. The signing key is in the Secret as hmac-key-id and hmac-secret.',
+      'True: the server API takes only signed requests of this app; default is what the app has, false for a new one. The signing key is in the Secret as hmac-key-id and hmac-secret.',
     ),
   mailFrom: z
     .string()
@@ -56,7 +62,8 @@ const status = z.object({
 export const App = defineKind({
   kind: 'App',
   plural: 'apps',
-  shortName: 'mapp',
+  shortNames: ['pwapp', 'mapp'],
+  formerVersions: FORMER_VERSIONS,
   description:
     'An application whose users, plans and switches the subscription services run. Its keys are in the Secret <name>-app.',
   spec,

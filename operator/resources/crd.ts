@@ -1,6 +1,6 @@
 /** Turns a kind into its CustomResourceDefinition: a structural schema that the API server enforces. */
 import { z } from 'zod'
-import { GROUP, type Kind, VERSION } from './kind.ts'
+import { API_VERSION, GROUP, type Kind, VERSION } from './kind.ts'
 
 /** A node of an OpenAPI schema. */
 export interface SchemaNode {
@@ -25,43 +25,53 @@ export function toCrd(kind: Kind) {
     metadata: { name: `${kind.plural}.${GROUP}` },
     spec: {
       group: GROUP,
-      scope: 'Namespaced',
+      scope: kind.scope ?? 'Namespaced',
       names: {
         kind: kind.kind,
         listKind: `${kind.kind}List`,
         plural: kind.plural,
         singular,
-        shortNames: [kind.shortName],
+        shortNames: [...kind.shortNames],
         categories: [CATEGORY],
       },
-      versions: [
-        {
-          name: VERSION,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: kind.columns.map(column => ({ ...column })),
-          schema: { openAPIV3Schema: rootSchema(kind) },
-        },
-      ],
+      versions: [VERSION, ...kind.formerVersions].map(version => versionOf(kind, version)),
+      // All versions have one schema: the API server converts by the apiVersion alone.
+      conversion: { strategy: 'None' },
     },
   }
 }
 
+/** A served version; only {@link VERSION} is stored, and users of the others are warned by their client. */
+function versionOf(kind: Kind, name: string) {
+  const storage = name === VERSION
+  const deprecationWarning = `${GROUP}/${name} ${kind.kind} is deprecated; use ${API_VERSION}, which has the same fields`
+  return {
+    name,
+    served: true,
+    storage,
+    ...(storage ? {} : { deprecated: true, deprecationWarning }),
+    subresources: { status: {} },
+    additionalPrinterColumns: kind.columns.map(column => ({ ...column })),
+    schema: { openAPIV3Schema: rootSchema(kind, name) },
+  }
+}
+
 /** Schema of a complete object of the kind. */
-export function rootSchema(kind: Kind): SchemaNode {
+export function rootSchema(kind: Kind, version: string = VERSION): SchemaNode {
   return {
     type: 'object',
     description: kind.description,
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `${GROUP}/${VERSION}.` },
+      apiVersion: { type: 'string', description: `${GROUP}/${version}.` },
       kind: { type: 'string', description: `${kind.kind}.` },
       metadata: { type: 'object' },
       spec: { ...openApi(kind.spec, `${kind.kind}.spec`), description: 'Desired state.' },
       status: {
         ...openApi(kind.status, `${kind.kind}.status`),
         description: 'Observed state; written by the operator.',
+        // kstatus takes a resource without status for ready: a new one is in progress.
+        default: { observedGeneration: -1 },
       },
     },
   }
@@ -89,6 +99,7 @@ function structural({ additionalProperties, properties, items, ...node }: Schema
     case 'array':
       return { ...node, items: structural(items ?? {}, `${path}[]`) }
     case 'object':
+      if (typeof additionalProperties === 'object') return freeMap(node, additionalProperties, path)
       return { ...node, properties: mapValues(properties ?? {}, (child, name) => structural(child, `${path}.${name}`)) }
     default:
       throw new Error(`${path}: type ${node.type ?? 'unknown'} cannot be used`)
@@ -102,8 +113,14 @@ function structuralError(node: SchemaNode): string | undefined {
   if (node.type === 'string' && !('maxLength' in node || 'enum' in node)) return 'a string without maxLength'
   if (node.type === 'array' && !('maxItems' in node && 'x-kubernetes-list-type' in node))
     return 'a list without maxItems or list type'
-  if (typeof node.additionalProperties === 'object') return 'a free map cannot be used'
+  if (typeof node.additionalProperties === 'object' && !('maxProperties' in node))
+    return 'a free map without maxProperties cannot be used'
   return undefined
+}
+
+/** A structural schema cannot say how long keys may be; the API server bounds the whole object. */
+function freeMap({ propertyNames: _, ...node }: SchemaNode, values: SchemaNode, path: string): SchemaNode {
+  return { ...node, additionalProperties: structural(values, `${path}.*`) }
 }
 
 function mapValues<A, B>(object: Record<string, A>, change: (value: A, name: string) => B): Record<string, B> {

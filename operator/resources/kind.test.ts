@@ -6,7 +6,7 @@ import { kinds } from './kinds.ts'
 const Thing = defineKind({
   kind: 'Thing',
   plural: 'things',
-  shortName: 'th',
+  shortNames: ['th'],
   description: 'A thing.',
   spec: z.object({ size: z.int().default(3), box: z.object({ open: z.boolean().default(true) }).prefault({}) }),
   status: z.object({ seen: z.int().optional() }),

@@ -7,9 +7,14 @@ import { type Sentence, SentenceError, sentence } from '../../services/platform/
 
 /** API group of all kinds. */
 export const GROUP = 'postwright.dev'
-/** Served and stored version of all kinds. */
-export const VERSION = 'v1alpha1'
-/** `apiVersion` of every object. */
+/** Stored version of all kinds, and the one that the operator speaks. */
+export const VERSION = 'v1beta1'
+/**
+ * Versions before, with the same fields: served until a release removes them, and stored no more (ADR 115). Kinds that
+ * are younger than a version do not have it.
+ */
+export const FORMER_VERSIONS = ['v1alpha1'] as const
+/** `apiVersion` of every object that the operator reads and writes. */
 export const API_VERSION = `${GROUP}/${VERSION}`
 
 /** A rule in the Common Expression Language, checked by the API server (KEP-2876). */
@@ -80,6 +85,11 @@ export function referenceTo(kind: string) {
   return z.object({ name: objectName.describe(`Name of the ${kind} in the same namespace.`) })
 }
 
+/** A map from short keys to short values, such as labels; the API server counts its entries. */
+export function mapOfTexts(value: z.ZodType<string>, maxProperties: number) {
+  return z.record(z.string(), value).meta({ maxProperties })
+}
+
 /** A domain name in lower-case A-label form, at least two labels. */
 export const domainName = z
   .string()
@@ -93,22 +103,29 @@ export const amount = z
   .max(9)
   .regex(/^\d{1,6}(\.\d{1,2})?$/)
 
+/** Networks that a login or token works from; empty: any. */
+export const networks = withRules(setOf(z.string().min(3).max(43), 50), {
+  rule: 'self.all(c, isCIDR(c))',
+  message: 'each entry is a network like 10.0.0.0/8 or 2001:db8::/32',
+}).prefault([])
+
 /** A time of the API (RFC 3339). */
 export const time = z.string().max(64).meta({ format: 'date-time' })
 
 /** One entry of `status.conditions` (KEP-1623). */
 export const condition = z
   .object({
-    type: z.string().max(63),
-    status: z.enum(['True', 'False', 'Unknown']),
-    observedGeneration: z.int().min(0).optional(),
-    lastTransitionTime: time,
+    type: z.string().max(63).describe('What the condition is about, in CamelCase.'),
+    status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds; Unknown: it cannot be determined now.'),
+    observedGeneration: z.int().min(0).optional().describe('Generation of the spec that the condition speaks about.'),
+    lastTransitionTime: time.describe('When the status of the condition last changed.'),
     reason: z
       .string()
       .min(1)
       .max(64)
-      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
-    message: z.string().max(4096),
+      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+      .describe('One CamelCase word for programs: why the status is as it is.'),
+    message: z.string().max(4096).describe('The reason for people: what is wrong and what to do.'),
   })
   .describe('One condition of the current state.')
 
@@ -117,10 +134,16 @@ export type Condition = z.output<typeof condition>
 
 /** Fields of every status. */
 export const statusFields = {
-  observedGeneration: z.int().min(0).optional().describe('Generation of the spec that this status speaks about.'),
+  observedGeneration: z
+    .int()
+    .min(-1)
+    .optional()
+    .describe('Generation of the spec that this status speaks about; -1 until the operator saw the resource.'),
   conditions: mapOf(condition, 16, ['type'])
     .optional()
-    .describe('Conditions of the resource. `Ready` sums up the others.'),
+    .describe(
+      'Conditions of the resource. `Ready` sums up the others; `Reconciling` is there while the operator waits or works, `Stalled` while a change by a user is needed.',
+    ),
 }
 
 /** Name of the Secret that the operator writes; it cannot change, because pods mount it. */
@@ -140,7 +163,8 @@ export function secretField(suffix: string) {
 /** The fields of an object's metadata that the operator reads. */
 const metadata = z.looseObject({
   name: z.string(),
-  namespace: z.string(),
+  /** Empty for a cluster-scoped object. */
+  namespace: z.string().default(''),
   uid: z.string(),
   generation: z.int(),
   resourceVersion: z.string(),
@@ -157,8 +181,12 @@ export type Metadata = z.output<typeof metadata>
 /** Input of {@link defineKind}. */
 interface KindInput<Spec extends z.ZodType, Status extends z.ZodType> {
   kind: string
+  /** Default `Namespaced`. Cluster-scoped kinds are watched only by an operator that watches all namespaces. */
+  scope?: 'Cluster'
   plural: string
-  shortName: string
+  shortNames: readonly string[]
+  /** Of a kind that was served before {@link VERSION}. */
+  formerVersions?: readonly string[]
   description: string
   spec: Spec
   status: Status
@@ -168,8 +196,11 @@ interface KindInput<Spec extends z.ZodType, Status extends z.ZodType> {
 /** A kind: the one source of its type, its CRD and its documentation. */
 export interface Kind<Spec = unknown, Status = unknown> {
   kind: string
+  scope?: 'Cluster'
   plural: string
-  shortName: string
+  shortNames: readonly string[]
+  /** Versions that are served beside {@link VERSION}. */
+  formerVersions: readonly string[]
   description: string
   spec: z.ZodType<Spec>
   status: z.ZodType<Status>
@@ -191,6 +222,7 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
   input: KindInput<Spec, Status>,
 ): Kind<z.output<Spec>, z.output<Status>> {
   return {
+    formerVersions: [],
     ...input,
     spec: input.spec as z.ZodType<z.output<Spec>>,
     status: input.status as z.ZodType<z.output<Status>>,

@@ -3,8 +3,10 @@ import { z } from 'zod'
 import {
   defineKind,
   domainName,
+  FORMER_VERSIONS,
   immutable,
   mapOf,
+  mapOfTexts,
   presenceIsFixed,
   READY_COLUMNS,
   referenceTo,
@@ -20,12 +22,40 @@ const kept = (what: string) =>
 const dns = withRules(
   z.object({
     managementPolicy: z
-      .enum(['Manage', 'Observe', 'None'])
+      .enum(['Manage', 'DNSEndpoint', 'Observe', 'None'])
       .default('Observe')
       .describe(
-        'Manage: write the records at the provider and keep them. Observe: only check public DNS. None: neither.',
+        'Manage: write the records at the provider and keep them. DNSEndpoint: write them into a DNSEndpoint object, which external-dns publishes. Observe: only check public DNS. None: neither.',
       ),
-    providerRef: referenceTo('DNSProvider').optional().describe('The DNS account to write with.'),
+    dnsEndpoint: z
+      .object({
+        labels: mapOfTexts(z.string().max(63), 16)
+          .optional()
+          .describe('Labels of the object, for the label filter of external-dns.'),
+        annotations: mapOfTexts(z.string().max(1024), 16)
+          .optional()
+          .describe('Annotations of the object, for the annotation filter of external-dns.'),
+        txtFormat: z
+          .enum(['Quoted', 'Plain'])
+          .default('Quoted')
+          .describe(
+            'Quoted: TXT values are in quotes, in strings of at most 255 octets, which most providers of external-dns need. Plain: for those that store the quotes, such as its Azure provider.',
+          ),
+      })
+      .optional()
+      .describe('Settings of managementPolicy DNSEndpoint. The object has the name of the MailDomain.'),
+    providerRef: referenceTo('DNSProvider')
+      .extend({
+        kind: z
+          .enum(['DNSProvider', 'ClusterDNSProvider'])
+          .default('DNSProvider')
+          .describe(
+            'DNSProvider: of the same namespace. ClusterDNSProvider: of the cluster, if it allows this namespace.',
+          ),
+        name: referenceTo('DNSProvider').shape.name.describe('Name of the provider.'),
+      })
+      .optional()
+      .describe('The DNS account to write with.'),
     conflictPolicy: z
       .enum(['Fail', 'Adopt', 'Overwrite'])
       .default('Fail')
@@ -57,6 +87,24 @@ const dns = withRules(
     fieldPath: '.providerRef',
     reason: 'FieldValueRequired',
   },
+  {
+    rule: "self.managementPolicy != 'DNSEndpoint' || !has(self.providerRef)",
+    message: 'managementPolicy DNSEndpoint has no providerRef: external-dns writes the records',
+    fieldPath: '.providerRef',
+    reason: 'FieldValueForbidden',
+  },
+  {
+    rule: "self.managementPolicy != 'DNSEndpoint' || self.conflictPolicy == 'Fail'",
+    message: 'managementPolicy DNSEndpoint needs conflictPolicy Fail: external-dns replaces whole record sets',
+    fieldPath: '.conflictPolicy',
+    reason: 'FieldValueInvalid',
+  },
+  {
+    rule: "!has(self.dnsEndpoint) || self.managementPolicy == 'DNSEndpoint'",
+    message: 'dnsEndpoint belongs to managementPolicy DNSEndpoint',
+    fieldPath: '.dnsEndpoint',
+    reason: 'FieldValueForbidden',
+  },
 )
 
 const spec = withRules(
@@ -84,7 +132,7 @@ const spec = withRules(
           .describe('Days until a new key takes over; 0 means only on demand.'),
       })
       .prefault({})
-      .describe('The DKIM key.'),
+      .describe('The DKIM key that signs mail, and its rotation.'),
     spf: z
       .object({
         includes: setOf(domainName, 10).prefault([]).describe('Domains of other senders to keep allowed (`include:`).'),
@@ -135,6 +183,19 @@ const spec = withRules(
       })
       .prefault({})
       .describe('What of its mail is tracked. Laws may ask for the consent of recipients.'),
+    delivery: z
+      .enum(['Live', 'Capture', 'Redirect'])
+      .default('Live')
+      .describe(
+        'Where its mail goes. Live: to its recipients. Capture: into the inbox of the domain, and nowhere else; such a domain sends without verification. Redirect: to redirectTo in place of its recipients.',
+      ),
+    redirectTo: z
+      .string()
+      .min(3)
+      .max(254)
+      .regex(/^[!-~]+@[!-~]+$/)
+      .optional()
+      .describe('The address that gets all mail of the domain, with delivery Redirect.'),
     suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
     deletionPolicy: z
       .object({
@@ -157,23 +218,31 @@ const spec = withRules(
       .describe('What happens when this resource is deleted.'),
   }),
   presenceIsFixed('owner'),
+  {
+    rule: "(self.delivery == 'Redirect') == has(self.redirectTo)",
+    message: 'redirectTo is needed with delivery Redirect, and only then',
+    fieldPath: '.redirectTo',
+    reason: 'FieldValueInvalid',
+  },
 )
 
-const record = z.object({
-  purpose: z
-    .string()
-    .max(32)
-    .describe(
-      'What the record is for: ownership, dkim, spf, dmarc, return_path, return_path_mx, return_path_spf, tracking, a or ptr.',
-    ),
-  name: z.string().max(253).describe('Name of the record.'),
-  type: z.string().max(8).describe('Type of the record.'),
-  state: z
-    .enum(['Synced', 'Missing', 'Mismatch', 'Conflict', 'Guidance', 'Unknown'])
-    .describe('How public DNS, or the provider, compares with what is expected.'),
-  expected: z.string().max(1024).describe('Desired value.'),
-  message: z.string().max(2048).optional().describe('What is wrong.'),
-})
+const record = z
+  .object({
+    purpose: z
+      .string()
+      .max(32)
+      .describe(
+        'What the record is for: ownership, dkim, spf, dmarc, return_path, return_path_mx, return_path_spf, tracking, a or ptr.',
+      ),
+    name: z.string().max(253).describe('Name of the record.'),
+    type: z.string().max(8).describe('Type of the record.'),
+    state: z
+      .enum(['Synced', 'Missing', 'Mismatch', 'Conflict', 'Guidance', 'Unknown'])
+      .describe('How public DNS, or the provider, compares with what is expected.'),
+    expected: z.string().max(1024).describe('Desired value.'),
+    message: z.string().max(2048).optional().describe('What is wrong.'),
+  })
+  .describe('An expected DNS entry, and how it compares.')
 
 const status = z.object({
   ...statusFields,
@@ -192,7 +261,8 @@ const status = z.object({
 export const MailDomain = defineKind({
   kind: 'MailDomain',
   plural: 'maildomains',
-  shortName: 'mdom',
+  shortNames: ['mdom'],
+  formerVersions: FORMER_VERSIONS,
   description:
     'A domain that sends mail: registered for its owner, with a DKIM key, its DNS records written or observed, verified and kept from drifting.',
   spec,
@@ -207,6 +277,7 @@ export const MailDomain = defineKind({
       jsonPath: '.status.conditions[?(@.type=="Authenticated")].status',
       priority: 1,
     },
+    { name: 'Delivery', type: 'string', jsonPath: '.spec.delivery', priority: 1 },
     { name: 'Provider', type: 'string', jsonPath: '.spec.dns.providerRef.name', priority: 1 },
     ...READY_COLUMNS,
   ],

@@ -6,7 +6,7 @@ import { describeKinds } from './reference-document.ts'
 const Thing = defineKind({
   kind: 'Thing',
   plural: 'things',
-  shortName: 'th',
+  shortNames: ['th'],
   description: 'A thing.',
   spec: withRules(
     z.object({

@@ -2,7 +2,9 @@
 import { z } from 'zod'
 import {
   defineKind,
+  FORMER_VERSIONS,
   immutable,
+  networks,
   presenceIsFixed,
   READY_COLUMNS,
   referenceTo,
@@ -26,21 +28,22 @@ const spec = withRules(
     )
       .optional()
       .describe('User name, unique in the installation; default is built from namespace and name.'),
-    allowedSenders: setOf(z.string().min(3).max(254), 50)
+    allowedSenders: withRules(setOf(z.string().min(3).max(254), 50), {
+      rule: "self.all(s, s.matches('^[^@ ]*@[^@ .]+([.][^@ .]+)+$'))",
+      message: 'each entry of allowedSenders is an address like shop@example.com, or @example.com for all of a domain',
+      reason: 'FieldValueInvalid',
+    })
       .prefault([])
       .describe(
         'Addresses allowed in From and the envelope; empty means every address of the domain. All belong to the domain.',
       ),
-    allowedCIDRs: withRules(setOf(z.string().min(3).max(43), 50), {
-      rule: 'self.all(c, isCIDR(c))',
-      message: 'each entry is a network like 10.0.0.0/8 or 2001:db8::/32',
+    disabled: z.boolean().default(false).describe('True: the login is refused; it and its Secret stay.'),
+    allowedCIDRs: networks.describe('Networks that may log in; empty means any.'),
+    fallbackSender: withRules(z.string().min(3).max(254), {
+      rule: "self.matches('^[^@ ]+@[^@ .]+([.][^@ .]+)+$')",
+      message: 'fallbackSender is an address like shop@example.com',
+      reason: 'FieldValueInvalid',
     })
-      .prefault([])
-      .describe('Networks that may log in; empty means any.'),
-    fallbackSender: z
-      .string()
-      .min(3)
-      .max(254)
       .optional()
       .describe(
         'Address of the domain that takes the place of senders which this login may not use, in the envelope and in From: for servers that write as root@host. Without it they are refused.',
@@ -78,7 +81,8 @@ const status = z.object({
 export const SMTPCredential = defineKind({
   kind: 'SMTPCredential',
   plural: 'smtpcredentials',
-  shortName: 'smtpc',
+  shortNames: ['smtpc'],
+  formerVersions: FORMER_VERSIONS,
   description:
     'An SMTP login for a MailDomain. The operator writes host, port, user name, password and a URI into a Secret that pods mount.',
   spec,

@@ -14,11 +14,16 @@ import { findGoModule, findKubeconform, pathOf } from '../support/programs/progr
 
 /** Definitions of other projects' kinds, which a bare API server does not serve, by the Go module that contains them. */
 const FOREIGN: Record<string, string[]> = {
-  'sigs.k8s.io/gateway-api@v1.2.1': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
+  'sigs.k8s.io/gateway-api@v1.2.1': [
+    'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml',
+    'config/crd/experimental/gateway.networking.k8s.io_tcproutes.yaml',
+    'config/crd/experimental/gateway.networking.k8s.io_tlsroutes.yaml',
+  ],
   'github.com/cert-manager/cert-manager@v1.16.3': ['deploy/crds/crd-certificates.yaml'],
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
     'example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml',
     'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',
+    'example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml',
   ],
   'github.com/kedacore/keda/v2@v2.16.1': [
     'config/crd/bases/keda.sh_scaledobjects.yaml',
@@ -86,7 +91,7 @@ onApiServer('kubeconform', () => {
     const kinds = await Promise.all(
       foreignFiles.map(async file => (parse(await readFile(file, 'utf8')) as Definition).spec.names.kind),
     )
-    expect(kinds).toHaveLength(6)
+    expect(kinds).toHaveLength(9)
     expect(kinds.filter(kind => !rendered.includes(`\nkind: ${kind}\n`))).toEqual([])
   })
 

@@ -25,7 +25,13 @@ const valid = {
   App: { appKey: 'shop', appName: 'Shop' },
   SubscriptionPlan: { appRef: { name: 'shop' }, name: 'Pro', price: '19.90', durationDays: 30 },
   FeatureSwitch: { appRef: { name: 'shop' }, name: 'dark-mode', value: '1' },
+  Template: { subject: 'Hello', text: 'Hello' },
+  WebhookEndpoint: { url: 'https://hooks.example.com/mail' },
 } as const
+
+const configMapKey = { configMapKeyRef: { name: 'parts', key: 'mail.html' } }
+
+const GUID = '11111111-2222-3333-4444-555555555555'
 
 type KindName = keyof typeof valid
 
@@ -138,6 +144,35 @@ onApiServer('custom resource definitions', () => {
       { tracking: { opens: 'yes' } },
       'boolean',
     ],
+    ['MailDomain', 'known modes of delivery', { delivery: 'Capture' }, { delivery: 'capture' }, 'Unsupported value'],
+    [
+      'MailDomain',
+      'an address with a redirect',
+      { delivery: 'Redirect', redirectTo: 'qa@example.net' },
+      { delivery: 'Redirect' },
+      'needed with delivery Redirect',
+    ],
+    [
+      'MailDomain',
+      'an address with a redirect only',
+      { delivery: 'Live' },
+      { delivery: 'Capture', redirectTo: 'qa@example.net' },
+      'only then',
+    ],
+    [
+      'MailDomain',
+      'one address of a redirect',
+      { delivery: 'Redirect', redirectTo: 'qa@example.net' },
+      { delivery: 'Redirect', redirectTo: 'qa and others' },
+      'should match',
+    ],
+    [
+      'APIToken',
+      'scopes of an inbox',
+      { scopes: ['inbox:read', 'inbox:write'] },
+      { scopes: ['inbox'] },
+      'Unsupported value',
+    ],
     [
       'MailDomain',
       'known records of a return path',
@@ -169,6 +204,42 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'DNSProvider',
+      'webhook has its member, and needs no Secret',
+      { type: 'webhook', webhook: { url: 'http://hook.dns.svc:8888', zones: ['example.com'] }, secretRef: undefined },
+      { type: 'webhook' },
+      'needs the member webhook',
+    ],
+    [
+      'DNSProvider',
+      'the identity of the pods for clouds that have one',
+      { type: 'route53', workloadIdentity: true, secretRef: undefined, route53: { hostedZoneId: 'Z2FDTNDATAQYW2' } },
+      { type: 'cloudflare', workloadIdentity: true, secretRef: undefined },
+      'workloadIdentity is for',
+    ],
+    [
+      'DNSProvider',
+      'the identity of the pods or a Secret',
+      { type: 'route53', workloadIdentity: false },
+      { type: 'route53', workloadIdentity: true },
+      'workloadIdentity is for',
+    ],
+    [
+      'DNSProvider',
+      'azure has its ids with a Secret, and none with the identity of the pods',
+      { type: 'azure', secretRef: undefined, workloadIdentity: true, azure: { subscriptionId: GUID } },
+      { type: 'azure', azure: { subscriptionId: GUID } },
+      'azure needs tenantId and clientId',
+    ],
+    ['DNSProvider', 'others need a Secret', {}, { secretRef: undefined }, 'needs secretRef'],
+    [
+      'DNSProvider',
+      'an address without login and query',
+      { type: 'webhook', webhook: { url: 'https://dns.example.com/hook' } },
+      { type: 'webhook', webhook: { url: 'https://user:password@dns.example.com/' } },
+      'should match',
+    ],
+    [
+      'DNSProvider',
       'no member of another type',
       { type: 'rfc2136', rfc2136: update },
       { type: 'aliyun', rfc2136: update },
@@ -195,6 +266,21 @@ onApiServer('custom resource definitions', () => {
       { allowedCIDRs: ['10.0.0.1'] },
       'each entry is a network',
     ],
+    [
+      'SMTPCredential',
+      'addresses as senders',
+      { allowedSenders: ['shop@example.com', '@example.com', 'bücher@xn--bcher-kva.example'] },
+      { allowedSenders: ['shop@example.com', 'not-an-address'] },
+      'each entry of allowedSenders is an address like shop@example.com',
+    ],
+    [
+      'SMTPCredential',
+      'an address as fallback',
+      { fallbackSender: 'root@example.com' },
+      { fallbackSender: '@example.com' },
+      'fallbackSender is an address',
+    ],
+    ['APIToken', 'known endpoints', { endpoint: 'Cluster' }, { endpoint: 'Internal' }, 'Unsupported value'],
     ['SMTPCredential', 'limits', { messagesPerHour: 1_000_000 }, { messagesPerHour: 1_000_001 }, 'less than or equal'],
     ['SMTPCredential', 'a plain user name', { username: 'mail.shop' }, { username: 'mail@shop' }, 'should match'],
     [
@@ -205,6 +291,52 @@ onApiServer('custom resource definitions', () => {
       'must be smaller',
     ],
     ['APIToken', 'rotation needs an end', {}, { rotateBeforeDays: 1 }, 'must be smaller'],
+    [
+      'APIToken',
+      'scopes of the domain or of the account',
+      { scopes: ['templates:write', 'webhooks:read', 'domains:read'] },
+      { scopes: ['emails:send', 'templates:write'] },
+      'need a token of their own',
+    ],
+    [
+      'APIToken',
+      'no scope that makes logins',
+      { scopes: ['suppressions:write'] },
+      { scopes: ['smtp:write'] },
+      'Unsupported',
+    ],
+    ['APIToken', 'networks', { allowedCIDRs: ['10.0.0.0/8'] }, { allowedCIDRs: ['10.0.0.1'] }, 'is a network like'],
+    [
+      'APIToken',
+      'capture by a live token',
+      { capture: true },
+      { capture: true, mode: 'Test' },
+      'a test token sends nothing',
+    ],
+    ['SMTPCredential', 'disabled or not', { disabled: true }, { disabled: 'yes' }, 'Invalid value'],
+    [
+      'SubscriptionPlan',
+      'renewal of a plan with a duration',
+      { autoRenewAllowed: true },
+      { autoRenewAllowed: true, durationDays: 0 },
+      'a permanent plan',
+    ],
+    [
+      'FeatureSwitch',
+      'schedules that change something',
+      { schedules: [{ at: '2027-01-01T00:00:00Z', enabled: false }] },
+      { schedules: [{ at: '2027-01-01T00:00:00Z' }] },
+      'changes value, enabled or rollout',
+    ],
+    ...['2027-01-01', '2027-13-01T00:00:00Z', '2027-01-01T00:00:00', 'soon'].map(
+      (bad): [KindName, string, object, object, string] => [
+        'FeatureSwitch',
+        `the time of a schedule, not ${bad}`,
+        { schedules: [{ at: '2027-01-01T00:00:00.5+08:00', value: '0' }] },
+        { schedules: [{ at: bad, value: '0' }] },
+        'spec.schedules[0].at',
+      ],
+    ),
     ['APIToken', 'at least one scope', { scopes: ['emails:read'] }, { scopes: [] }, 'at least 1'],
     ['App', 'an app key', { appKey: 'shop_2-x' }, { appKey: '2shop' }, 'should match'],
     ['App', 'signatures are demanded or not', { requireSignature: true }, { requireSignature: 'yes' }, 'Invalid value'],
@@ -250,7 +382,80 @@ onApiServer('custom resource definitions', () => {
       { type: 'number', value: '1e5' },
       'decimal number',
     ],
+    ...(['json', 'changelog'] as const).flatMap(type =>
+      ['not json', '[1]', '{a:1}', '"text"', '{"a":1} {"b":2', ''].map(
+        (bad): [KindName, string, object, object, string] => [
+          'FeatureSwitch',
+          `the value of ${type} is a JSON object, not ${JSON.stringify(bad)}`,
+          { type, value: ' {"a": [1, -2.5e3, {"b": null}], "c\\"": "\\u00e9"}\n' },
+          { type, value: bad },
+          'is a JSON object',
+        ],
+      ),
+    ),
     ['FeatureSwitch', 'a share in percent', { rollout: '12.5' }, { rollout: '100.1' }, 'should match'],
+    ['Template', 'a part once', { html: 'x' }, { textFrom: configMapKey }, 'text and textFrom exclude each other'],
+    ['Template', 'a subject', { subject: 'x' }, { subject: '' }, 'should be at least 1 char'],
+    ['Template', 'a name of the API', { templateName: 'a.b-c_1' }, { templateName: 'A b' }, 'should match'],
+    [
+      'Template',
+      'a name of a variable',
+      { variables: [{ key: 'a_1' }] },
+      { variables: [{ key: '1a' }] },
+      'should match',
+    ],
+    [
+      'Template',
+      'each variable once',
+      { variables: [{ key: 'a' }, { key: 'b' }] },
+      { variables: [{ key: 'a' }, { key: 'a' }] },
+      'Duplicate value',
+    ],
+    [
+      'Template',
+      'the default of a number',
+      { variables: [{ key: 'a', type: 'number', default: '-1.5e3' }] },
+      { variables: [{ key: 'a', type: 'number', default: 'one' }] },
+      'the default of a number is a number',
+    ],
+    [
+      'Template',
+      'the default of a boolean',
+      { variables: [{ key: 'a', type: 'boolean', default: 'false' }] },
+      { variables: [{ key: 'a', type: 'boolean', default: 'no' }] },
+      'the default of a boolean is true or false',
+    ],
+    [
+      'Template',
+      'a key of a ConfigMap',
+      { htmlFrom: configMapKey },
+      { htmlFrom: { configMapKeyRef: { name: 'a', key: '../b' } } },
+      'should match',
+    ],
+    ['WebhookEndpoint', 'an address', { url: 'http://a.example:80' }, { url: 'ftp://a.example' }, 'should match'],
+    ['WebhookEndpoint', 'known events', { events: ['email.failed'] }, { events: ['email.lost'] }, 'Unsupported value'],
+    ['WebhookEndpoint', 'no test event', { events: [] }, { events: ['webhook.test'] }, 'Unsupported value'],
+    [
+      'WebhookEndpoint',
+      'events of an app with appRef',
+      { appRef: { name: 'shop' }, events: ['subscription.created', 'user.deleted'] },
+      { appRef: { name: 'shop' }, events: ['email.failed'] },
+      'events are those of an app',
+    ],
+    ['WebhookEndpoint', 'events of mail', {}, { events: ['plan.updated'] }, 'those of mail without it'],
+    ...Object.entries({
+      owner: { username: 'ann' },
+      domainRefs: [{ name: 'example' }],
+      format: 'Resend',
+      displayName: 'Mail',
+      noticeEmail: 'ops@example.com',
+    }).map(([field, value]): [KindName, string, object, object, string] => [
+      'WebhookEndpoint',
+      `${field} for mail`,
+      { [field]: value },
+      { [field]: value, appRef: { name: 'shop' } },
+      `${field} is for events of mail`,
+    ]),
   ])('%s: %s', async (kind, _what, good, bad, message) => {
     await create(kind, { ...valid[kind], ...good })
     expect(await refusal(create(kind, { ...valid[kind], ...bad }))).toContain(message)
@@ -288,8 +493,15 @@ onApiServer('custom resource definitions', () => {
     ['App', 'appKey', {}, { appKey: 'other' }, 'appKey cannot be changed'],
     ['SubscriptionPlan', 'appRef', {}, { appRef: { name: 'other' } }, 'appRef cannot be changed'],
     ['SubscriptionPlan', 'name', {}, { name: 'other' }, 'name cannot be changed'],
+    ['APIToken', 'mode', {}, { mode: 'Test' }, 'mode cannot be changed'],
     ['FeatureSwitch', 'appRef', {}, { appRef: { name: 'other' } }, 'appRef cannot be changed'],
     ['FeatureSwitch', 'name', {}, { name: 'other' }, 'name cannot be changed'],
+    ['Template', 'templateName', { templateName: 'a' }, { templateName: 'b' }, 'templateName cannot be changed'],
+    ['Template', 'added templateName', {}, { templateName: 'b' }, 'templateName cannot be added'],
+    ['Template', 'added owner', {}, { owner: { username: 'bob' } }, 'owner cannot be added'],
+    ['WebhookEndpoint', 'added appRef', {}, { appRef: { name: 'shop' } }, 'appRef cannot be added'],
+    ['WebhookEndpoint', 'owner', { owner: { username: 'a' } }, { owner: { username: 'b' } }, 'cannot be changed'],
+    ['WebhookEndpoint', 'added secret name', {}, { secret: { name: 'abd' } }, 'name cannot be added'],
   ])('%s: rejects a change: %s', async (kind, what, first, change, message) => {
     const name = `fixed-${kind.toLowerCase()}-${what.replaceAll(/\W/g, '-').toLowerCase()}`
     await create(kind, { ...valid[kind], ...first }, name, '')
@@ -307,8 +519,10 @@ onApiServer('custom resource definitions', () => {
       spec: { ...valid.App, appKey: 'st-1' },
     }
     const path = listPath('apps', namespace)
-    const made = await admin.request<object>({ method: 'POST', path, body: { ...body, status: { appId: 'forged' } } })
-    expect(made).not.toHaveProperty('status')
+    const forged = { ...body, status: { appId: 'forged', observedGeneration: 1 } }
+    const made = await admin.request<{ status: object }>({ method: 'POST', path, body: forged })
+    // The default, by which kstatus takes a new resource for one in progress.
+    expect(made.status).toEqual({ observedGeneration: -1 })
     await admin.request({
       method: 'PATCH',
       path: `${path}/st/status`,
@@ -316,7 +530,7 @@ onApiServer('custom resource definitions', () => {
       patch: 'merge',
     })
     const read = await admin.request<{ status: object }>({ method: 'GET', path: `${path}/st` })
-    expect(read.status).toEqual({ appId: 'real' })
+    expect(read.status).toMatchObject({ appId: 'real' })
   })
 
   test('kubectl explains a field, lists the category and prints the columns', async () => {
@@ -340,6 +554,9 @@ onApiServer('custom resource definitions', () => {
     expect(await kubectl('get', 'mdom', 'shown')).toMatch(
       /^NAME +DOMAIN +VERIFIED +DNSSYNCED +READY +REASON +AGE\nshown +example\.com/,
     )
+    await create('App', valid.App, 'shown', '')
+    // Argo CD has the short name `app`.
+    for (const name of ['pwapp', 'mapp']) expect(await kubectl('get', name, 'shown')).toContain('shop')
     expect(await kubectl('get', 'postwright-all')).toContain('maildomain.postwright.dev/shown')
     await rm(folder, { recursive: true, force: true })
   })

@@ -6,17 +6,25 @@ import { dnsChecks } from '../../services/mail/domains/store/domain-model.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'
 import { startAliyun } from '../support/dns/fake-aliyun.ts'
+import { AZURE, startAzureDns } from '../support/dns/fake-azure-dns.ts'
 import { startCloudflare } from '../support/dns/fake-cloudflare.ts'
 import { startDnspod } from '../support/dns/fake-dnspod.ts'
+import { serviceAccountKey, startGoogleDns } from '../support/dns/fake-google-dns.ts'
 import type { FakeCloud } from '../support/dns/fake-provider-http.ts'
 import { createFakeStore, type FakeStore, startAnswerer } from '../support/dns/fake-provider-zones.ts'
+import { startRoute53 } from '../support/dns/fake-route53.ts'
+import { startWebhookProvider } from '../support/dns/fake-webhook-provider.ts'
 import { startRecursor } from '../support/dns/recursor.ts'
 import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
 import { type OperatorUnderTest, operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
 import { until } from '../support/time/until.ts'
 
 interface Vendor {
-  setting: string
+  /** The setting with the address of the vendor. */
+  setting?: string
+  settings?: (url: string) => Record<string, string>
+  /** Fields of the resource. */
+  spec?: (url: string) => object
   /** Keys of the Secret; the last one is wrong in `wrong`. */
   secret: Record<string, string>
   wrong: Record<string, string>
@@ -24,6 +32,8 @@ interface Vendor {
   write: string
   minTtl: number
   start(store: FakeStore, now: () => Date): Promise<FakeCloud>
+  /** Seconds that a throttled call asks to wait; default 5. */
+  wait?: number
   /** Upper bound of the calls for a domain, from its first check to its last record. */
   calls: number
 }
@@ -38,6 +48,7 @@ const VENDORS: Record<string, Vendor> = {
     start: store => startCloudflare(store),
     // Two for the zone of the domain and that of the sending host, a list, a batch, a list; pages of the fake are tiny.
     calls: 9,
+    wait: 17,
   },
   aliyun: {
     setting: 'ALIYUN_DNS_ENDPOINT',
@@ -56,6 +67,48 @@ const VENDORS: Record<string, Vendor> = {
     minTtl: 600,
     start: (store, now) => startDnspod(store, { now }),
     calls: 14,
+  },
+  google: {
+    settings: url => ({ GOOGLE_DNS_URL: url, GOOGLE_TOKEN_URL: `${url}/token` }),
+    secret: { service_account_key: serviceAccountKey() },
+    wrong: { service_account_key: serviceAccountKey('stranger') },
+    write: 'POST /managedZones/:zone/changes',
+    minTtl: 60,
+    start: (store, now) => startGoogleDns(store, { now }),
+    calls: 12,
+    wait: 9,
+  },
+  azure: {
+    settings: url => ({ AZURE_MANAGEMENT_URL: url, AZURE_AUTHORITY_HOST: url }),
+    spec: () => ({
+      azure: { tenantId: AZURE.tenant_id, clientId: AZURE.client_id, subscriptionId: AZURE.subscription_id },
+    }),
+    secret: { client_secret: AZURE.client_secret },
+    wrong: { client_secret: 'bad-secret' },
+    write: 'PUT :set',
+    minTtl: 60,
+    start: store => startAzureDns(store),
+    calls: 40,
+    wait: 11,
+  },
+  route53: {
+    setting: 'ROUTE53_URL',
+    secret: { access_key_id: 'AKIAGOOD', secret_access_key: 'good/secret+key' },
+    wrong: { access_key_id: 'AKIAGOOD', secret_access_key: 'bad-secret' },
+    write: 'ChangeResourceRecordSets',
+    minTtl: 60,
+    start: (store, now) => startRoute53(store, { now }),
+    calls: 20,
+  },
+  webhook: {
+    spec: url => ({ webhook: { url } }),
+    secret: { bearer: 'good-token' },
+    wrong: { bearer: 'bad-token' },
+    write: 'POST /records',
+    minTtl: 60,
+    start: store => startWebhookProvider(store),
+    calls: 9,
+    wait: 17,
   },
 }
 
@@ -77,17 +130,19 @@ onApiServer('MailDomains at a cloud vendor', () => {
         await cloud.stop()
       })
       const config = {
-        [vendor.setting]: cloud.url,
+        ...vendor.settings?.(cloud.url),
+        ...(vendor.setting ? { [vendor.setting]: cloud.url } : {}),
         DNS_SERVERS: recursor.address,
         DNS_PORT: String(answerer.port),
         DNS_ALLOW_PRIVATE: 'true',
+        DNS_PRIVATE_WEBHOOKS: new URL(cloud.url).host,
       }
       const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
       now = operator.clock.now
       await ensureIndexes(operator.mongo.db, [dnsChecks])
       return { operator, cloud, store }
     }
-    const giveProvider = async (operator: OperatorUnderTest, secret = vendor.secret) => {
+    const giveProvider = async (operator: OperatorUnderTest, { url }: FakeCloud, secret = vendor.secret) => {
       await operator.admin.request({
         method: 'PATCH',
         path: `/api/v1/namespaces/${operator.namespace}/secrets/dns`,
@@ -95,7 +150,7 @@ onApiServer('MailDomains at a cloud vendor', () => {
         body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'dns' }, stringData: secret },
         patch: 'apply',
       })
-      await operator.apply('DNSProvider', 'cloud', { type, secretRef: { name: 'dns' } })
+      await operator.apply('DNSProvider', 'cloud', { type, ...vendor.spec?.(url), secretRef: { name: 'dns' } })
     }
     const declare = (operator: OperatorUnderTest, trigger = '0') =>
       operator.apply(
@@ -117,7 +172,7 @@ onApiServer('MailDomains at a cloud vendor', () => {
     test('reaches Ready within the allowed calls, and removal restores the zone', async () => {
       const { operator, cloud, store } = await start()
       const before = dump(store)
-      await giveProvider(operator)
+      await giveProvider(operator, cloud)
       const provider = await operator.condition('DNSProvider', 'cloud', 'Ready', 'True')
       expect(provider.status).toMatchObject({ zones: 1 })
       cloud.calls.length = 0
@@ -148,13 +203,13 @@ onApiServer('MailDomains at a cloud vendor', () => {
 
     test('waits as long as a throttling vendor demands, reports it, and then writes every record once', async () => {
       const { operator, cloud, store } = await start()
-      await giveProvider(operator)
+      await giveProvider(operator, cloud)
       await operator.condition('DNSProvider', 'cloud', 'Ready', 'True')
       cloud.inject({ operation: vendor.write, kind: 'throttle' })
       await declare(operator)
       const seen = await operator.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
       expect(reason(seen, 'DNSSynced')).toBe('RateLimited')
-      const asked = type === 'cloudflare' ? 17_000 : 5_000
+      const asked = (vendor.wait ?? 5) * 1_000
       // Less by the rounding of the status to seconds, and by the time from the call to the look at the clock here.
       expect(wait(seen, operator)).toBeGreaterThan(asked - 3_000)
       const calls = cloud.calls.length
@@ -170,7 +225,7 @@ onApiServer('MailDomains at a cloud vendor', () => {
 
     test('wrong credentials fail the provider and the domain, and correct credentials recover both', async () => {
       const { operator, cloud } = await start()
-      await giveProvider(operator, vendor.wrong)
+      await giveProvider(operator, cloud, vendor.wrong)
       const provider = await operator.condition('DNSProvider', 'cloud', 'CredentialsValid', 'False')
       expect(reason(provider, 'CredentialsValid')).toBe('AuthFailed')
       await declare(operator)
@@ -180,13 +235,13 @@ onApiServer('MailDomains at a cloud vendor', () => {
         message: expect.stringContaining('DNSProvider cloud is not ready: '),
       })
       expect(cloud.calls.length).toBeLessThanOrEqual(3)
-      await giveProvider(operator)
+      await giveProvider(operator, cloud)
       await operator.condition('MailDomain', 'zone', 'DNSSynced', 'True')
     })
 
     test('calls a vendor that is down for an hour with growing pauses, reports the next attempt, and then recovers', async () => {
       const { operator, cloud, store } = await start()
-      await giveProvider(operator)
+      await giveProvider(operator, cloud)
       await operator.condition('DNSProvider', 'cloud', 'Ready', 'True')
       cloud.down = true
       cloud.calls.length = 0

@@ -14,7 +14,9 @@ import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.t
 import { sharedMongoUri } from '../support/database/test-database.ts'
 import { startDnsServer } from '../support/dns/authoritative-servers.ts'
 import { startRecursor } from '../support/dns/recursor.ts'
-import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { startApiServer } from '../support/kubernetes/apiserver.ts'
+import { onApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { adminClient, installCrds } from '../support/kubernetes/clients-and-crds.ts'
 import { writeKubeconfig } from '../support/kubernetes/kubeconfig.ts'
 import { operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
 import { kubectlProgram } from '../support/programs/programs.ts'
@@ -29,7 +31,7 @@ onApiServer('examples', () => {
     for (const { kind } of kinds) expect(texts.filter(text => text.includes(`\nkind: ${kind}\n`))).toHaveLength(1)
   })
 
-  test('kubectl apply of all examples makes every resource ready', async () => {
+  test('kubectl apply of all examples makes every resource ready', { timeout: 180_000 }, async () => {
     const zones = ['example.com', 'postwright.test']
     const knot = await startDnsServer(
       'knot',
@@ -39,14 +41,20 @@ onApiServer('examples', () => {
     const recursor = await startRecursor(zones.map(name => ({ name, port: knot.port })))
     onTestFinished(() => recursor.stop())
     const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
-    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
+    // One that watches all namespaces, for the kinds of the cluster; the shared server has resources of other tests.
+    const server = await startApiServer(() => undefined)
+    onTestFinished(() => server.stop())
+    const owner = adminClient(server)
+    await installCrds(owner)
+    await owner.close()
+    const operator = await operatorUnderTest({ server, mongoUri: sharedMongoUri(), config, allNamespaces: true })
     await ensureIndexes(operator.mongo.db, [dnsChecks])
     const platform = await giveUser(operator.mongo.db, { username: 'platform', role: 'admin' })
     await giveDomain(operator.mongo.db, platform._id, 'mail.example.org', { status: 'verified', verified_by: 'dns' })
     await operator.allowOwners('platform')
     const temporary = await mkdtemp(join(tmpdir(), 'pw-examples-'))
     onTestFinished(() => rm(temporary, { recursive: true, force: true }))
-    await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, operator.namespace)
+    await writeKubeconfig(temporary, server, server.admin, operator.namespace)
     const kubectl = async (...args: string[]) =>
       (await run(kubectlProgram(), [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args]))
         .stdout
@@ -55,6 +63,7 @@ onApiServer('examples', () => {
       const text = (await readFile(join(folder, file), 'utf8'))
         .replace('ns1.example.com:53', `127.0.0.1:${knot.port}`)
         .replace('# mailFrom:', 'mailFrom:')
+        .replaceAll('namespace: postwright', `namespace: ${operator.namespace}-operator`)
       await writeFile(join(temporary, file), text)
       expect(await kubectl('apply', '-f', join(temporary, file))).toMatch(/(created|configured)/)
     }

@@ -40,6 +40,12 @@ const ZONES = [
     'eleven',
     'twelve',
     'thirteen',
+    'fourteen',
+    'fifteen',
+    'sixteen',
+    'seventeen',
+    'eighteen',
+    'nineteen',
   ],
   ...['lent', 'greedy', 'withdrawn'],
 ].map(name => `${name}.test`)
@@ -218,14 +224,66 @@ onApiServer('DNS of MailDomains', () => {
   })
 
   test.each([
-    ['weaker', 'twelve', 'v=DMARC1; p=none', 'InSync'],
-    ['stronger', 'thirteen', 'v=DMARC1; p=reject', 'Conflict'],
+    ['ownership', 'fourteen', '_postwright-challenge'],
+    ['dmarc', 'fifteen', '_dmarc'],
+    ['return_path', 'sixteen', 'bounce'],
   ])(
-    'a DMARC record that was changed by hand to a %s policy is repaired or reported',
-    async (_how, zoneName, value, reason) => {
+    'Ready is False while the written record %s is gone, and True as soon as it is written again',
+    async (row, zoneName, label) => {
+      const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
+      const operator = await start({ config: { ...config, BOUNCE_DOMAIN: 'bounces.postwright.test' } })
+      await giveProvider(operator)
+      await operator.apply('MailDomain', 'gone', managed(`${zoneName}.test`))
+      const { status } = await operator.condition('MailDomain', 'gone', 'DNSSynced', 'True')
+      const id = String(status?.domainId)
+      const check = async () => {
+        await updateDomain(operator.mongo.db, id, { next_check_at: operator.clock.now() })
+        await work(operator)
+      }
+      await until(async () => {
+        await check()
+        return (await findDomainById(operator.mongo.db, id))?.status === 'verified'
+      })
+      await operator.condition('MailDomain', 'gone', 'Ready', 'True')
+      const pause = (until: Date | null) =>
+        operator.mongo.db
+          .collection<{ _id: string }>('domains')
+          .updateOne({ _id: id }, { $set: { 'dns.repairs_paused_until': until ?? new Date(0) } })
+      await pause(new Date(operator.clock.now().getTime() + 3_600_000))
+      const { provider, zone } = await at(operator, `${zoneName}.test`)
+      const name = `${label}.${zoneName}.test`
+      for (const record of await provider.list(zone, name)) await provider.remove(zone, record)
+      await check()
+      const lost = await operator.condition('MailDomain', 'gone', 'Ready', 'False')
+      expect(lost.status?.conditions?.slice(0, 2)).toMatchObject([
+        { type: 'Ready', reason: 'Drifted', message: expect.stringContaining(row) },
+        { type: 'Reconciling', status: 'True' },
+      ])
+      // It still sends: the loss of the proof counts after a day.
+      expect(lost.status?.conditions?.find(({ type }) => type === 'Verified')?.status).toBe('True')
+      await pause(null)
+      await check()
+      await operator.condition('MailDomain', 'gone', 'Ready', 'True')
+      expect(knot.transfer(`${zoneName}.test`).some(line => line.startsWith(`${name}. `))).toBe(true)
+      expect((await findDomainById(operator.mongo.db, id))?.check?.repaired?.rows).toEqual([row])
+    },
+  )
+
+  const withConflicts = (conflictPolicy: string) => ({
+    dns: { managementPolicy: 'Manage', providerRef: { name: 'knot' }, conflictPolicy },
+  })
+  test.each<[string, string, string, object, string]>([
+    ['weaker', 'twelve', 'v=DMARC1; p=none', {}, 'InSync'],
+    ['stronger', 'thirteen', 'v=DMARC1; p=reject', {}, 'Conflict'],
+    ['stronger', 'seventeen', 'v=DMARC1; p=reject', withConflicts('Overwrite'), 'InSync'],
+    ['stronger', 'eighteen', 'v=DMARC1; p=reject', withConflicts('Adopt'), 'InSync'],
+  ])(
+    'a DMARC record that was changed by hand to a %s policy (%s.test, %s, with %j): %s',
+    async (_how, zoneName, value, more, reason) => {
       const operator = await start()
       await giveProvider(operator)
-      await operator.apply('MailDomain', 'policy', managed(`${zoneName}.test`, { dmarc: { policy: 'quarantine' } }))
+      const quarantine = { dmarc: { policy: 'quarantine' }, ...more }
+      await operator.apply('MailDomain', 'policy', managed(`${zoneName}.test`, quarantine))
       const { status } = await operator.condition('MailDomain', 'policy', 'DNSSynced', 'True')
       const id = String(status?.domainId)
       await until(async () => {
@@ -244,6 +302,34 @@ onApiServer('DNS of MailDomains', () => {
       } else await until(() => knot.transfer(`${zoneName}.test`).some(line => line.includes('p=quarantine')))
     },
   )
+
+  test('a stricter DMARC record of another hand stays when the spec changes later, until the spec says Overwrite', async () => {
+    const operator = await start()
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'policy', managed('nineteen.test', { dmarc: { policy: 'none' } }))
+    await operator.condition('MailDomain', 'policy', 'DNSSynced', 'True')
+    const { provider, zone } = await at(operator, 'nineteen.test')
+    const name = '_dmarc.nineteen.test'
+    for (const record of await provider.list(zone, name)) await provider.remove(zone, record)
+    await provider.create(zone, { name, type: 'TXT', value: 'v=DMARC1; p=reject', ttl: 60 }, '')
+    const policies = () =>
+      knot
+        .transfer('nineteen.test')
+        .filter(line => line.startsWith(`${name}. `))
+        .map(line => /p=\w+/.exec(line)?.[0])
+    // No check has seen the change when the spec changes.
+    const quarantine = { dmarc: { policy: 'quarantine' } }
+    await operator.apply('MailDomain', 'policy', managed('nineteen.test', quarantine))
+    await until(async () => (await reasonOf(operator, 'MailDomain', 'policy', 'DNSSynced')) === 'Conflict')
+    expect(policies()).toEqual(['p=reject'])
+    await operator.apply(
+      'MailDomain',
+      'policy',
+      managed('nineteen.test', { ...quarantine, ...withConflicts('Overwrite') }),
+    )
+    await operator.condition('MailDomain', 'policy', 'DNSSynced', 'True')
+    expect(policies()).toEqual(['p=quarantine'])
+  })
 
   test('calls an unreachable provider with growing pauses and reports the time of the next attempt', async () => {
     const operator = await start()

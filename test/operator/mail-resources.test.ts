@@ -11,6 +11,7 @@ import { credentials, findCredentialByName } from '../../services/mail/credentia
 import { findTokenById, tokens } from '../../services/mail/credentials/store/tokens.ts'
 import { findDomain, updateDomain, verifyDomain } from '../../services/mail/domains/store/domains.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
+import { verbatim } from '../../services/platform/sentences/compose.ts'
 import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'
 import { startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
@@ -105,6 +106,27 @@ onApiServer('domains, logins and tokens', () => {
     expect(await domain()).toMatchObject({ _id: id, tracking: { opens: false, clicks: true } })
     await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
     await until(async () => !(await domain()).tracking?.clicks)
+  })
+
+  test('delivery follows the spec, with the address of a redirect, and is live again when it is removed', async () => {
+    const { operator, id, domain } = await withDomain()
+    const spec = { domainName: 'example.com' }
+    const delivery = async () => {
+      const { delivery: mode, redirect_to } = await domain()
+      return [mode, redirect_to]
+    }
+    expect(await delivery()).toEqual([undefined, undefined])
+    await operator.apply('MailDomain', 'example', { ...spec, delivery: 'Redirect', redirectTo: 'qa@Team.example' })
+    await until(async () => (await delivery())[0] === 'redirect')
+    expect(await delivery()).toEqual(['redirect', 'qa@team.example'])
+    await operator.apply('MailDomain', 'example', { ...spec, delivery: 'Capture' })
+    await until(async () => (await delivery())[0] === 'capture')
+    expect(await delivery()).toEqual(['capture', undefined])
+    // A change by other means is taken back.
+    await updateDomain(operator.mongo.db, id, {}, ['delivery'])
+    await until(async () => (await delivery())[0] === 'capture')
+    await operator.apply('MailDomain', 'example', spec)
+    await until(async () => (await delivery())[0] === undefined)
   })
 
   test('reverts a change of the database record and emits DriftReverted', async () => {
@@ -261,6 +283,80 @@ onApiServer('domains, logins and tokens', () => {
     expect((await record())?.managed_by).toBeUndefined()
   })
 
+  test('a token has the mode, networks and capture of its spec, and scopes of the account only without a domain', async () => {
+    const { operator } = await withDomain()
+    const stored = async (secret: string) => {
+      const parts = parseToken((await held(operator, secret)).token ?? '')
+      return parts && findTokenById(operator.mongo.db, parts.id)
+    }
+    const of = (scopes: string[], more: object = {}) => ({ domainRef: { name: 'example' }, scopes, ...more })
+    await operator.apply('APIToken', 'ci', of(['emails:send'], { capture: true, allowedCIDRs: ['10.0.0.0/8'] }))
+    await operator.apply('APIToken', 'dry', of(['emails:send'], { mode: 'Test' }))
+    await operator.apply('APIToken', 'texts', of(['templates:write', 'suppressions:read']))
+    for (const name of ['ci', 'dry', 'texts']) await operator.condition('APIToken', name, 'Ready', 'True')
+    const first = await held(operator, 'ci-token')
+    const limits = { mode: 'live', capture: true, allowed_cidrs: ['10.0.0.0/8'], domains: ['example.com'] }
+    expect(await stored('ci-token')).toMatchObject(limits)
+    expect(await held(operator, 'dry-token')).toMatchObject({ token: expect.stringMatching(/^pw_test_/) })
+    expect(await stored('dry-token')).toMatchObject({ mode: 'test', allowed_cidrs: [] })
+    expect(await stored('texts-token')).toMatchObject({ scopes: ['templates:write', 'suppressions:read'], domains: [] })
+    // Changes hold for the token that is in use; it keeps its value.
+    await operator.apply('APIToken', 'ci', of(['emails:read'], { allowedCIDRs: ['192.0.2.0/24'] }))
+    await until(async () => (await stored('ci-token'))?.scopes[0] === 'emails:read')
+    expect(await stored('ci-token')).toMatchObject({ capture: false, allowed_cidrs: ['192.0.2.0/24'] })
+    expect(await held(operator, 'ci-token')).toEqual(first)
+    await operator.apply('APIToken', 'ci', of(['webhooks:read']))
+    await until(async () => (await stored('ci-token'))?.domains.length === 0)
+    await operator.apply('APIToken', 'ci', of(['emails:send']))
+    await until(async () => (await stored('ci-token'))?.domains[0] === 'example.com')
+    expect(await held(operator, 'ci-token')).toEqual(first)
+  })
+
+  test('a disabled login is refused, keeps its Secret, and works again when the spec says so', async () => {
+    const { operator } = await withDomain()
+    const logIn = await smtp(operator)
+    const spec = { domainRef: { name: 'example' } }
+    await operator.apply('SMTPCredential', 'news', spec)
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const { username, password } = await held(operator, 'news-smtp')
+    expect(await logIn(username, password)).toHaveProperty('userId')
+    const disabled = async () => (await findCredentialByName(operator.mongo.db, username ?? ''))?.disabled ?? false
+    await operator.apply('SMTPCredential', 'news', { ...spec, disabled: true })
+    await until(disabled)
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    expect(await (await smtp(operator))(username, password)).toMatchObject({ kind: 'refused' })
+    expect(await held(operator, 'news-smtp')).toMatchObject({ username, password })
+    await operator.apply('SMTPCredential', 'news', spec)
+    await until(async () => !(await disabled()))
+    expect(await (await smtp(operator))(username, password)).toHaveProperty('userId')
+  })
+
+  test.each([
+    ['of 2,000 characters is shown whole', 2_000, 2_000],
+    ['that exceeds the schema is cut', 6_000, 2_048],
+  ])('a DKIM finding %s, and the API server takes the status', async (_what, length, shown) => {
+    const { operator, domain, id } = await withDomain()
+    const [dkim] = (await domain()).dkim
+    const finding = 'k'.repeat(length)
+    await updateDomain(operator.mongo.db, id, {
+      check: {
+        ...{ at: operator.clock.now(), attempts: 1, failures: 1, errors: [] },
+        records: [
+          {
+            ...{ row: `dkim:${dkim?.selector}`, status: 'failed', observed: ['v=DKIM1; p='], warnings: [] },
+            ...{ errors: [verbatim(finding)], instructions: [] },
+          },
+        ],
+      },
+    })
+    const { status } = await operator.condition('MailDomain', 'example', 'DKIMReady', 'False')
+    const records = (status?.records ?? []) as { purpose: string; message?: string }[]
+    const message = records.find(({ purpose }) => purpose === 'dkim')?.message ?? ''
+    expect(message).toHaveLength(shown)
+    expect(message.startsWith('k'.repeat(1_900))).toBe(true)
+    expect(status?.conditions?.find(({ type }) => type === 'DKIMReady')?.message.length).toBe(Math.min(length, 4_096))
+  })
+
   test('a token works with its Secret, is renewed before it expires, and is revoked with its resource', async () => {
     const { operator } = await withDomain()
     const spec = { domainRef: { name: 'example' }, validForDays: 30, rotateBeforeDays: 5 }
@@ -315,17 +411,28 @@ onApiServer('domains, logins and tokens', () => {
     expect(await domain()).toMatchObject({ status: 'verified' })
   })
 
-  test('a deleted namespace releases its domains: they are suspended, and have to be proven again', async () => {
-    const { operator, domain, id } = await withDomain()
+  test('a deleted namespace releases its domains: they are suspended, have to be proven again, and are free for others', async () => {
+    const other = await extraNamespace(sharedApiServer())
+    const { operator, domain, id } = await withDomain({ namespaces: [other] })
     await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
     const spec = { domainName: 'example.com', deletionPolicy: { sending: 'Continue' } }
     await operator.apply('MailDomain', 'example', spec)
     await operator.removeAndWait('MailDomain', 'example')
     expect((await domain()).status).toBe('verified')
+    // Another namespace may claim the name, and has it as soon as no other account has proven it.
+    await operator.apply('MailDomain', 'next', { domainName: 'example.com' }, {}, other)
+    const claimed = await operator.condition('MailDomain', 'next', 'Accepted', 'True', other)
+    const next = String(claimed.status?.domainId)
+    expect(next).not.toBe(id)
+    const proveNext = () => verifyDomain(operator.mongo.db, next, 'dns', operator.clock.now())
+    expect(await proveNext()).toBe('taken')
     await deleteNamespace(operator, operator.namespace)
     await until(async () => (await domain()).status === 'suspended')
     expect(await domain()).toMatchObject({ _id: id, suspended_by: 'resource' })
     expect(await domain()).not.toHaveProperty('verified_by')
+    expect(await proveNext()).toMatchObject({ _id: next, status: 'verified' })
+    await operator.condition('MailDomain', 'next', 'Verified', 'True', other)
+    expect((await domain()).status).toBe('suspended')
   })
 
   test('an operator that starts later releases the domains of a namespace that is gone, but none that a resource manages', async () => {
@@ -382,8 +489,8 @@ onApiServer('domains, logins and tokens', () => {
     await operator.remove('MailDomain', 'example')
     expect((await operator.get('MailDomain', 'example'))?.metadata.deletionTimestamp).toBeDefined()
     const guide = await readFile('docs/install.md', 'utf8')
-    const patch = /kubectl patch .* --type merge --patch '(?<body>[^']+)'/.exec(guide)?.groups?.body ?? ''
-    const path = `/apis/postwright.dev/v1alpha1/namespaces/${operator.namespace}/maildomains/example`
+    const patch = /kubectl patch .*"\$name" .* --type merge --patch '(?<body>[^']+)'/.exec(guide)?.groups?.body ?? ''
+    const path = `/apis/postwright.dev/v1beta1/namespaces/${operator.namespace}/maildomains/example`
     await operator.admin.request({ method: 'PATCH', path, body: JSON.parse(patch) as object, patch: 'merge' })
     await until(async () => (await operator.get('MailDomain', 'example')) === undefined)
     expect((await domain()).managed_by).toBeDefined()
@@ -742,6 +849,22 @@ onApiServer('domains, logins and tokens', () => {
       [ann._id, true],
     ])
     expect(await operator.events('news')).not.toContain('DriftReverted')
+  })
+
+  test('names the send API at the public address or inside the cluster', async () => {
+    const { operator } = await withDomain()
+    await operator.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await operator.condition('APIToken', 'ci', 'Ready', 'True')
+    const { endpoint, token } = await held(operator, 'ci-token')
+    expect(endpoint).toBe('https://mail.postwright.test/api/send')
+    await operator.apply('APIToken', 'ci', { domainRef: { name: 'example' }, endpoint: 'Cluster' })
+    await until(async () => (await held(operator, 'ci-token')).endpoint !== endpoint)
+    expect(await held(operator, 'ci-token')).toMatchObject({
+      endpoint: 'http://postwright-send.postwright.svc/api/send',
+      token,
+    })
+    await operator.condition('APIToken', 'ci', 'Ready', 'True')
+    expect(await operator.events('ci')).not.toContain('TokenRotated')
   })
 
   test('replaces a token that was changed in its Secret by a valid one', async () => {

@@ -76,12 +76,16 @@ onApiServer('the limits of names', () => {
     ['SMTPCredential', 'smtp', 248, 249],
     ['APIToken', 'token', 247, 248],
     ['App', 'app', 249, 250],
+    ['WebhookEndpoint', 'webhook', 245, 246],
   ])(
     'a %s reports WriteRefused when the suffix -%s makes the name of its Secret too long',
     async (kind, suffix, fits, long) => {
       const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
-      const spec = (appKey: string) =>
-        kind === 'App' ? { appKey, appName: appKey } : { domainRef: { name: 'example' } }
+      const spec = (appKey: string) => {
+        if (kind === 'App') return { appKey, appName: appKey }
+        const url = 'https://hooks.example.com'
+        return kind === 'WebhookEndpoint' ? { url } : { domainRef: { name: 'example' } }
+      }
       await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
       const name = nameOf(fits)
       await operator.apply(kind, name, spec('fits'))

@@ -107,6 +107,13 @@ onApiServer('Secrets', () => {
       ['SMTPCredential', { domainRef: { name: 'example' } }, 'Accepted', 'DependencyNotReady', /no MailDomain example/],
       ['APIToken', { domainRef: { name: 'example' } }, 'Accepted', 'DependencyNotReady', /no MailDomain example/],
       [
+        'WebhookEndpoint',
+        { url: 'https://hooks.example.com', domainRefs: [{ name: 'example' }] },
+        'Accepted',
+        'DependencyNotReady',
+        /no MailDomain example/,
+      ],
+      [
         'SubscriptionPlan',
         { appRef: { name: 'shop' }, name: 'Monthly', price: '1', durationDays: 30 },
         'Accepted',

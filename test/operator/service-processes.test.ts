@@ -196,13 +196,13 @@ onApiServer('the operator and the other processes', () => {
     const first = await startOperator(server, env)
     await first.line('elected')
     const post = (plural: string, body: object) =>
-      admin.request({ method: 'POST', path: `/apis/postwright.dev/v1alpha1/namespaces/${namespace}/${plural}`, body })
+      admin.request({ method: 'POST', path: `/apis/postwright.dev/v1beta1/namespaces/${namespace}/${plural}`, body })
     await admin.request({
       method: 'POST',
       path: `/api/v1/namespaces/${namespace}/secrets`,
       body: { metadata: { name: 'dns' }, stringData: { api_token: 'good-token' } },
     })
-    const apiVersion = 'postwright.dev/v1alpha1'
+    const apiVersion = 'postwright.dev/v1beta1'
     await post('dnsproviders', {
       apiVersion,
       kind: 'DNSProvider',
@@ -210,7 +210,7 @@ onApiServer('the operator and the other processes', () => {
       spec: { type: 'cloudflare', secretRef: { name: 'dns' } },
     })
     await until(async () => {
-      const path = `/apis/postwright.dev/v1alpha1/namespaces/${namespace}/dnsproviders/cloud`
+      const path = `/apis/postwright.dev/v1beta1/namespaces/${namespace}/dnsproviders/cloud`
       const { status } = await admin.request<Seen>({ method: 'GET', path })
       return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
     }, 20_000)

@@ -9,6 +9,8 @@ import { canonicalRequest } from '../../services/subscriptions/catalogue/rules/r
 import { findApp } from '../../services/subscriptions/catalogue/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/catalogue/store/plans-and-flags.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
+import { applySchedules, createSwitch } from '../../services/subscriptions/flags/manage-flags.ts'
+import { NEW_SWITCH } from '../../services/subscriptions/flags/rules/flag-spec.ts'
 import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'
 import { startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
@@ -108,10 +110,12 @@ onApiServer('apps, plans and switches', () => {
       name: 'Pro',
       price: '25',
       durationDays: 0,
+      features: [],
     })
     await until(async () => (await findPlanByName(subscriptions.collections, key, 'Pro'))?.price_cents === 2500)
     expect(await findPlanByName(subscriptions.collections, key, 'Pro')).toMatchObject({
       duration: 0,
+      original_price_cents: 2500,
       features: [],
       version: 2,
     })
@@ -402,9 +406,13 @@ onApiServer('apps, plans and switches', () => {
     const { operator, subscriptions, key, shop } = await start()
     await operator.apply('App', 'shop', shop)
     await operator.condition('App', 'shop', 'Ready', 'True')
+    const panelMade = {
+      ...{ description: 'For teams', original_price_cents: 900, features: ['A', 'B'], sort_order: 4 },
+      ...{ status: '0' as const, trial_days: 14, grace_days: 3, auto_renew_allowed: false },
+    }
     await createPlan(subscriptions, systemActor, key, {
-      ...{ name: 'Pro', description: '', price_cents: 100, original_price_cents: 100, duration: 30, features: [] },
-      ...{ sort_order: 0, status: '1', trial_days: 14, grace_days: 3, auto_renew_allowed: false },
+      ...{ name: 'Pro', price_cents: 100, duration: 30 },
+      ...panelMade,
     })
     const spec = { appRef: { name: 'shop' }, name: 'Pro', price: '2', durationDays: 30 }
     await operator.apply('SubscriptionPlan', 'pro', spec)
@@ -416,10 +424,103 @@ onApiServer('apps, plans and switches', () => {
     await operator.apply('SubscriptionPlan', 'pro', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
     await operator.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
     const stored = () => findPlanByName(subscriptions.collections, key, 'Pro')
-    expect(await stored()).toMatchObject({ price_cents: 200, trial_days: 14, grace_days: 3, auto_renew_allowed: false })
-    await operator.apply('SubscriptionPlan', 'pro', { ...spec, trialDays: 0, graceDays: 5 })
+    expect(await stored()).toMatchObject({ price_cents: 200, ...panelMade })
+    await operator.apply('SubscriptionPlan', 'pro', { ...spec, trialDays: 0, graceDays: 5, description: '' })
     await until(async () => (await stored())?.grace_days === 5)
-    expect(await stored()).toMatchObject({ trial_days: 0 })
+    expect(await stored()).toMatchObject({ ...panelMade, trial_days: 0, grace_days: 5, description: '' })
+    // A field that is removed from the resource keeps its value.
+    await operator.apply('SubscriptionPlan', 'pro', { ...spec, price: '3' })
+    await until(async () => (await stored())?.price_cents === 300)
+    expect(await stored()).toMatchObject({ ...panelMade, trial_days: 0, grace_days: 5, description: '' })
+  })
+
+  test('a switch of the panel is adopted with the annotation, and keeps the fields that the resource leaves out', async () => {
+    const { operator, subscriptions, key, shop } = await start()
+    await operator.apply('App', 'shop', shop)
+    await operator.condition('App', 'shop', 'Ready', 'True')
+    const panelMade = {
+      ...{ description: 'Dark mode', title: 'Dark', enabled: '0' as const, client_visible: '1' as const },
+      ...{ rollout: 12.5, schedules: [{ at: 9_999_999_999, enabled: '1' as const }] },
+      rules: [{ name: 'r', conditions: [{ attribute: 'v', operator: 'eq' as const, values: ['1'] }], value: '0' }],
+    }
+    await createSwitch(subscriptions, systemActor, { appKey: key, name: 'dark' }, { ...NEW_SWITCH, ...panelMade })
+    const spec = { appRef: { name: 'shop' }, name: 'dark', value: '1' }
+    await operator.apply('FeatureSwitch', 'dark', spec)
+    const refused = await operator.condition('FeatureSwitch', 'dark', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]).toMatchObject({
+      reason: 'Conflict',
+      message: expect.stringContaining('postwright.dev/adopt'),
+    })
+    const stored = () => findSwitch(subscriptions.collections, key, 'dark')
+    expect(await stored()).toMatchObject({ value: '0' })
+    const annotations = { 'postwright.dev/adopt': 'true' }
+    await operator.apply('FeatureSwitch', 'dark', spec, { annotations })
+    const ready = await operator.condition('FeatureSwitch', 'dark', 'Ready', 'True')
+    expect(ready.status).toMatchObject({ enabled: false })
+    expect(await stored()).toMatchObject({ ...panelMade, value: '1', managed_by: { name: 'dark' } })
+    await operator.apply('FeatureSwitch', 'dark', { ...spec, enabled: true, rules: [] }, { annotations })
+    await until(async () => (await stored())?.enabled === '1')
+    expect(await stored()).toMatchObject({ ...panelMade, enabled: '1', rules: [] })
+  })
+
+  test.each(['{"a":}', '{"a":[}', '{"a":1,}'])(
+    'a JSON value whose brackets and marks the API server cannot check is refused by the operator: %s',
+    async value => {
+      const { operator, subscriptions, key, shop } = await start()
+      await operator.apply('App', 'shop', shop)
+      await operator.condition('App', 'shop', 'Ready', 'True')
+      const spec = { appRef: { name: 'shop' }, name: 'limits', type: 'json' }
+      await operator.apply('FeatureSwitch', 'limits', { ...spec, value })
+      const { status } = await operator.condition('FeatureSwitch', 'limits', 'Accepted', 'False')
+      expect(status?.conditions?.slice(0, 3)).toMatchObject([
+        { type: 'Ready', status: 'False', reason: 'InvalidSpec', message: expect.stringContaining('value') },
+        { type: 'Stalled', status: 'True', reason: 'InvalidSpec' },
+        { type: 'Accepted', status: 'False', reason: 'InvalidSpec' },
+      ])
+      expect(await findSwitch(subscriptions.collections, key, 'limits')).toBeUndefined()
+      await operator.apply('FeatureSwitch', 'limits', { ...spec, value: '{"a":1}' })
+      await operator.condition('FeatureSwitch', 'limits', 'Ready', 'True')
+      expect(await findSwitch(subscriptions.collections, key, 'limits')).toMatchObject({ value: '{"a":1}' })
+    },
+  )
+
+  test('declared schedules take effect in time and are not reverted', async () => {
+    const { operator, subscriptions, key, shop } = await start()
+    await operator.apply('App', 'shop', shop)
+    await operator.condition('App', 'shop', 'Ready', 'True')
+    const soon = new Date(operator.clock.now().getTime() + 60_000).toISOString()
+    const schedules = [{ at: soon, value: '1', rollout: '25' }]
+    const spec = { appRef: { name: 'shop' }, name: 'launch', value: '0', schedules }
+    await operator.apply('FeatureSwitch', 'launch', spec)
+    await operator.condition('FeatureSwitch', 'launch', 'Ready', 'True')
+    const stored = () => findSwitch(subscriptions.collections, key, 'launch')
+    expect(await stored()).toMatchObject({ value: '0', rollout: 100, schedules: [{ value: '1', rollout: 25 }] })
+    operator.clock.advance(61_000)
+    expect(await applySchedules(subscriptions, systemActor)).toBe(1)
+    await operator.apply('FeatureSwitch', 'launch', { ...spec, title: 'Launched' })
+    await until(async () => (await stored())?.title === 'Launched')
+    expect(await stored()).toMatchObject({ value: '1', rollout: 25, schedules: [] })
+    expect(await operator.events('launch')).not.toContain('DriftReverted')
+  })
+
+  test('an app of the panel is adopted with the fields that the resource leaves out', async () => {
+    const { operator, subscriptions, key, shop } = await start()
+    const made = await createApp(
+      subscriptions,
+      systemActor,
+      { app_name: 'Old', app_description: 'On the web', status: '0' },
+      { appKey: key, settings: { require_signature: true, mail_from: '' } },
+    )
+    await operator.allowOwners(key)
+    const annotations = { 'postwright.dev/adopt': 'true' }
+    await operator.apply('App', 'shop', shop, { annotations })
+    await operator.condition('App', 'shop', 'Ready', 'True')
+    const kept = { _id: made.app._id, app_name: shop.appName, app_description: 'On the web' }
+    expect(await app(subscriptions, key)).toMatchObject({ ...kept, status: '0', require_signature: true })
+    await operator.apply('App', 'shop', { ...shop, status: 'Enabled', requireSignature: false }, { annotations })
+    await until(async () => (await app(subscriptions, key))?.status === '1')
+    expect(await app(subscriptions, key)).toMatchObject(kept)
+    expect((await app(subscriptions, key))?.require_signature).toBeUndefined()
   })
 
   describe('an app that was taken over and whose key the Namespace no longer lists', () => {

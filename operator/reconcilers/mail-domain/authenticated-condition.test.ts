@@ -40,13 +40,13 @@ describe('Authenticated', () => {
 
   test('says who refuses and what to do', () => {
     const { message } = authenticatedCondition(domain(['google']), now)
-    expect(message).toMatch(/^google refuses mail of example\.com \(550 5\.7\.26\)\. DMARC did not pass/)
+    expect(message).toMatch(/^google rejects mail from example\.com \(550 5\.7\.26\)\. DMARC did not pass/)
   })
 
   test('names three sites, in an order that does not change, and counts the rest', () => {
     const { message } = authenticatedCondition(domain(['yahoo', 'google', 'apple', 'tencent', 'netease']), now)
-    expect([...message.matchAll(/(\w+) refuses/g)].map(([, site]) => site)).toEqual(['apple', 'google', 'netease'])
-    expect(message).toContain('Further receivers that refuse it: 2.')
+    expect([...message.matchAll(/(\w+) rejects/g)].map(([, site]) => site)).toEqual(['apple', 'google', 'netease'])
+    expect(message).toContain('Other receivers that reject it: 2.')
   })
 
   test('does not change with the number of refusals and their replies', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Published } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
-import { observedCondition, syncOfWrite } from './dns-synced-condition.ts'
+import { observedCondition, syncOfWrite, unlessLost } from './dns-synced-condition.ts'
 
 type Item = Published['items'][number]
 
@@ -66,6 +66,16 @@ const check = (...statuses: ('verified' | 'pending' | 'failed' | 'conflict' | 't
       ...{ row: `row${index}`, status, observed: [], errors: [], warnings: [], instructions: [] },
     })),
   },
+})
+
+test('a write that succeeded holds until a check sees a record missing', () => {
+  const written = syncOfWrite({ items: [], warnings: [] }).condition
+  expect(unlessLost(written, [])).toBe(written)
+  const lost = unlessLost(written, [{ row: 'ownership' }, { row: 'spf' }])
+  expect(lost).toMatchObject({ type: 'DNSSynced', status: 'False', reason: 'Drifted' })
+  expect(lost.message).toContain('ownership, spf')
+  const conflict = { ...written, status: 'False' as const, reason: 'Conflict' }
+  expect(unlessLost(conflict, [{ row: 'spf' }])).toBe(conflict)
 })
 
 test.each<[string, Parameters<typeof observedCondition>[0], string, RegExp]>([

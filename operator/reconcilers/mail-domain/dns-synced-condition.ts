@@ -1,5 +1,5 @@
 /** Evaluates the condition DNSSynced from a write at the provider, or from public DNS. */
-import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
+import type { DomainDoc, RecordCheckDoc } from '../../../services/mail/domains/find-domains.ts'
 import type { Published } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { joined } from '../../../services/platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
@@ -64,6 +64,15 @@ function describeItem({ name, type, message, reason }: Item): Sentence {
 /** Addresses of the sending host may be in a zone of another account. */
 function isAddress({ row }: { row: string }): boolean {
   return row.startsWith('address:')
+}
+
+/** Reason while records that were written are gone again. */
+export const DRIFTED = 'Drifted'
+
+/** The condition of a write that succeeded, as long as the last check saw what was written. */
+export function unlessLost(condition: ConditionState, lost: readonly Pick<RecordCheckDoc, 'row'>[]): ConditionState {
+  if (condition.status !== 'True' || lost.length === 0) return condition
+  return bad('DNSSynced', DRIFTED, sentence('resource.dns_drifted', { records: lost.map(({ row }) => row) }))
 }
 
 /** With managementPolicy Observe: the required records in public DNS, from the last check. */

@@ -2,28 +2,61 @@
 import type { UserDoc } from '../../../services/accounts/find-account.ts'
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
-import { shareDnsAccount } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
+import { shareDnsAccount, sharedProviderOf } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
+import { findDomainOfAccount } from '../../../services/mail/domains/find-domains.ts'
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
+import { keyOf } from '../../kube/object-paths.ts'
+import { ClusterDNSProvider } from '../../resources/cluster-dns-provider.ts'
 import { DNSProvider } from '../../resources/dns-provider.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
-import { bad, type ConditionState, conditionOf, sentenceOf, unknown } from '../shared/conditions.ts'
-import { managedBy, type OperatorContext, sibling } from '../shared/operator-context.ts'
+import { bad, conditionOf, sentenceOf, unknown } from '../shared/conditions.ts'
+import { cacheOf, managedBy, type OperatorContext, sibling } from '../shared/operator-context.ts'
+import { clusterAccountFor } from './cluster-provider-account.ts'
+import type { DnsAccountChoice } from './dns-account-choice.ts'
 
 /** Credentials that work for one account are tried again for another one after this time. */
 const SHARE_RETRY_MS = 30_000
 
-/** `none`: records are not written. With a condition: there is no usable account yet. */
-export type DnsAccountChoice = { use: { id: string } | 'none' } | { condition: ConditionState; requeueAfterMs?: number }
-
-/** The account of the referenced DNSProvider for this owner. */
+/**
+ * The account of the referenced provider for this owner. Without a usable one the present account stays bound, unless it is that
+ * of a ClusterDNSProvider that the MailDomain does not name any more.
+ */
 export async function dnsAccountFor(
   context: OperatorContext,
   dns: DnsDeps,
-  { spec, metadata }: MailDomain,
+  resource: MailDomain,
   owner: Pick<UserDoc, '_id'>,
 ): Promise<DnsAccountChoice> {
+  const choice = await choiceFor(context, dns, resource, owner)
+  if (!('condition' in choice) || choice.unbind) return choice
+  return (await isBoundElsewhere(context, dns, resource, owner)) ? { ...choice, unbind: true } : choice
+}
+
+async function isBoundElsewhere(
+  context: OperatorContext,
+  dns: DnsDeps,
+  { spec: { domainName, dns: wanted } }: MailDomain,
+  owner: Pick<UserDoc, '_id'>,
+): Promise<boolean> {
+  const domain = await findDomainOfAccount(context.mongo.db, owner._id, domainName)
+  const provider = domain?.dns_account_id && (await sharedProviderOf(dns, domain.dns_account_id))
+  if (!provider) return false
+  const { kind, name = '' } = wanted.providerRef ?? {}
+  if (kind !== 'ClusterDNSProvider') return true
+  return cacheOf(context, ClusterDNSProvider).get(keyOf({ namespace: '', name }))?.metadata.uid !== provider.uid
+}
+
+async function choiceFor(
+  context: OperatorContext,
+  dns: DnsDeps,
+  resource: MailDomain,
+  owner: Pick<UserDoc, '_id'>,
+): Promise<DnsAccountChoice> {
+  const { spec, metadata } = resource
   const { managementPolicy, providerRef } = spec.dns
   if (managementPolicy !== 'Manage' || !providerRef) return { use: 'none' }
+  if (providerRef.kind === 'ClusterDNSProvider')
+    return clusterAccountFor(context, dns, resource, providerRef.name, owner)
   const missing = (message: Sentence) => ({ condition: bad('DNSSynced', 'DependencyNotReady', message) })
   const provider = sibling(context, DNSProvider, metadata, providerRef.name)
   if (!provider) return missing(sentence('resource.dns_provider_missing', { name: providerRef.name }))

@@ -4,22 +4,15 @@ import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-contex
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
 import { requestCheck } from '../../../services/mail/domains/declare-domain.ts'
 import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
-import { type Published, policyAbove, publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
+import { policyAbove, publishDns } from '../../../services/mail/domains/publishing/publish-records.ts'
 import { isPolicyChanged } from '../../../services/mail/domains/rules/changed-policy.ts'
-import type { EventInput } from '../../kube/event-recorder.ts'
+import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
-import { pauseAfter } from '../mail/dns-provider-access.ts'
-import { type ConditionState, conditionOf, toSeconds } from '../shared/conditions.ts'
+import { type ConditionState, conditionOf, good } from '../shared/conditions.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
-import { type DnsSync, LOOKUP_RETRY_MS, observedCondition, syncOfWrite } from './dns-synced-condition.ts'
-
-/** What the DNS records add to the outcome of a run. */
-export interface DnsOutcome {
-  conditions: ConditionState[]
-  status: object
-  events: EventInput[]
-  requeueAfterMs?: number
-}
+import { type DnsOutcome, retryLater, writtenEvents } from './dns-outcome.ts'
+import { DRIFTED, LOOKUP_RETRY_MS, observedCondition, syncOfWrite } from './dns-synced-condition.ts'
+import { withdrawEndpoint, writeEndpoint } from './mail-domain-endpoint.ts'
 
 const CONFLICTS = { Fail: 'fail', Adopt: 'adopt', Overwrite: 'overwrite' } as const
 
@@ -32,6 +25,8 @@ export async function writeDns(
 ): Promise<DnsOutcome> {
   const { spec, status } = resource
   const { managementPolicy, conflictPolicy } = spec.dns
+  if (managementPolicy === 'DNSEndpoint') return writeEndpoint(context, dns, resource, domain)
+  await withdrawEndpoint(context, dns, resource, domain)
   if (managementPolicy === 'None') return { conditions: [], status: {}, events: [] }
   if (managementPolicy === 'Observe') return { conditions: [observedCondition(domain)], status: {}, events: [] }
   const revision = revisionOf(context, resource, domain)
@@ -54,14 +49,9 @@ async function outcomeOfLastWrite(
   { name, k8s, dns_owned, check }: DomainDoc,
   revision: string,
 ): Promise<DnsOutcome | undefined> {
-  const last = conditionOf(status?.conditions, 'DNSSynced')
+  const last = lastWrite(status)
   if (status?.dnsRevision !== revision || !last) return undefined
-  const condition: ConditionState = {
-    type: 'DNSSynced',
-    status: last.status,
-    reason: last.reason,
-    message: last.message,
-  }
+  const condition: ConditionState = { ...last }
   // Kubernetes keeps the English text only; the record has its sentence.
   const known = k8s?.conditions.find(({ type, message }) => type === 'DNSSynced' && message === last.message)
   if (known?.sentence) condition.sentence = known.sentence
@@ -83,28 +73,11 @@ async function outcomeOfLastWrite(
   return retryLater(context, revision, failedAttempts, condition, { longestMs: LOOKUP_RETRY_MS })
 }
 
-/** The next attempt after a pause that doubles with each failure; the status shows its time. */
-function retryLater(
-  context: OperatorContext,
-  revision: string,
-  failures: number,
-  condition: ConditionState,
-  { longestMs = Number.POSITIVE_INFINITY, retryAfter }: NonNullable<DnsSync['retry']>,
-): DnsOutcome {
-  const pauseMs = Math.min(longestMs, pauseAfter(failures + 1, retryAfter))
-  const at = new Date(context.clock.now().getTime() + pauseMs)
-  return {
-    conditions: [condition],
-    status: { dnsRevision: revision, failedAttempts: failures + 1, nextAttemptTime: toSeconds(at) },
-    events: [],
-    requeueAfterMs: pauseMs,
-  }
-}
-
-function writtenEvents({ items }: Published): EventInput[] {
-  const written = items.filter(item => item.status === 'done').map(({ name, type }) => `${name} ${type}`)
-  if (written.length === 0) return []
-  return [{ type: 'Normal', reason: 'DNSWritten', action: 'PublishDNS', note: `Written: ${written.join(', ')}.` }]
+/** How the last write ended. Records that went missing afterwards are repaired by the worker: no reason to write again. */
+function lastWrite(status: MailDomain['status']): ConditionState | undefined {
+  const last = conditionOf(status?.conditions, 'DNSSynced')
+  if (!last || last.reason === DRIFTED) return last && good('DNSSynced', 'InSync', sentence('resource.dns_written'))
+  return { type: 'DNSSynced', status: last.status, reason: last.reason, message: last.message }
 }
 
 /** Changes with the wanted records, the account that writes them, the conflict policy and the spec. */

@@ -1,6 +1,5 @@
 /** Decides the condition Accepted of a MailDomain: its account, duplicates, and the registration of the domain. */
-import { findAccountByName, type UserDoc } from '../../../services/accounts/find-account.ts'
-import { ensureNamespaceAccount } from '../../../services/accounts/namespace-account.ts'
+import type { UserDoc } from '../../../services/accounts/find-account.ts'
 import {
   type AppliedDomain,
   applyDomain,
@@ -20,6 +19,7 @@ import type { KubeObject } from '../../kube/object-cache.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import { bad, type ConditionState } from '../shared/conditions.ts'
+import { accountOf } from '../shared/declared-account.ts'
 import { currentOwner, successor } from '../shared/duplicate-resources.ts'
 import { entitlementOf, withdrawnEvent } from '../shared/namespace-entitlement.ts'
 import { ADOPT_ANNOTATION, mayAdopt, mayOwn, namespaceAccount, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
@@ -85,8 +85,8 @@ export async function registerDeclaredDomain(
   wantedFor: (owner: UserDoc) => Promise<WantedDomain>,
 ): Promise<Registration> {
   const { domainName } = resource.spec
-  const user = await ownerOf(context, resource)
-  if ('condition' in user) return user
+  const user = await accountOf(context, resource.metadata.namespace, ownerName(resource))
+  if ('condition' in user) return { kind: 'refused', ...user }
   const known = await findDomainOfAccount(context.mongo.db, user._id, domainName)
   const candidates = await entitledResources(context, ownerName(resource), domainName)
   const owner = currentOwner(candidates, known?.managed_by)
@@ -121,27 +121,6 @@ function refusedBy(error: ProblemError, { username }: UserDoc, domainName: strin
   if (error.code === 'managed_by_resource') return refused('Conflict', error.sentence)
   if (error.code === 'validation_failed') return refused('InvalidSpec', error.sentence)
   throw error
-}
-
-/** The account of the owner, if this namespace may act for it. */
-async function ownerOf(context: OperatorContext, resource: MailDomain): Promise<UserDoc | Refused> {
-  const { namespace } = resource.metadata
-  const username = ownerName(resource)
-  if (!(await mayOwn(namespace, username, ownersOf(context, namespace))))
-    return refused(
-      'OwnerNotAllowed',
-      sentence('resource.account_not_allowed', { namespace, account: username, annotation: OWNERS_ANNOTATION }),
-    )
-  if (username === namespaceAccount(namespace)) {
-    try {
-      return await ensureNamespaceAccount(context, username, namespace)
-    } catch (error) {
-      if (error instanceof ProblemError) return refused('OwnerNotAllowed', error.sentence)
-      throw error
-    }
-  }
-  const account = await findAccountByName(context.mongo.db, username)
-  return account ?? refused('OwnerNotFound', sentence('resource.account_unknown', { account: username }))
 }
 
 /**

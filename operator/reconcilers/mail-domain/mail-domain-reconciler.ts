@@ -12,12 +12,16 @@ import type { OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
 import { authenticatedCondition } from './authenticated-condition.ts'
-import { type DnsOutcome, writeDns } from './mail-domain-dns.ts'
-import { type DnsAccountChoice, dnsAccountFor } from './mail-domain-dns-account.ts'
+import type { DnsAccountChoice } from './dns-account-choice.ts'
+import type { DnsOutcome } from './dns-outcome.ts'
+import { unlessLost } from './dns-synced-condition.ts'
+import { writeDns } from './mail-domain-dns.ts'
+import { dnsAccountFor } from './mail-domain-dns-account.ts'
+import { untilPublished } from './mail-domain-endpoint.ts'
 import { registerDeclaredDomain, returnLostDomains } from './mail-domain-owner.ts'
-import { removeMailDomain } from './mail-domain-removal.ts'
+import { abandonEndpoint, isWriting, removeMailDomain } from './mail-domain-removal.ts'
 import { statusFields } from './mail-domain-status.ts'
-import { dkimCondition, verifiedCondition } from './verification-conditions.ts'
+import { dkimCondition, lostRecords, verifiedCondition } from './verification-conditions.ts'
 
 type Spec = MailDomain['spec']
 type Status = NonNullable<MailDomain['status']>
@@ -32,6 +36,7 @@ export function mailDomainReconciler(context: OperatorContext, dns: DnsDeps): Re
       reported.delete(resource.metadata.uid)
       return removeMailDomain(context, dns, resource, retain)
     },
+    abandon: resource => abandonEndpoint(context, resource),
     mirror: (id, uid, state) => mirrorState(context.mongo.db, 'MailDomain', uid, id, state),
   }
 }
@@ -50,8 +55,9 @@ async function ensure(
   const registration = await registerDeclaredDomain(context, resource, async owner => {
     const account = await dnsAccountFor(context, dns, resource, owner)
     if ('condition' in account) missing = account
-    // An account that is unusable now still wrote the records, and will have to remove them.
-    return wantedOf(resource, 'condition' in account ? 'keep' : account.use)
+    if (!('condition' in account)) return wantedOf(resource, account.use)
+    // An account that is unusable now still wrote the records, and will have to remove them; unless it may not any more.
+    return wantedOf(resource, account.unbind ? 'none' : 'keep')
   })
   if (registration.kind === 'refused') {
     // Status fields of a domain that the resource no longer has are removed.
@@ -60,25 +66,28 @@ async function ensure(
     return { conditions, requeueAfterMs: REFUSED_MS, events: returned, ...status }
   }
   const { user, applied } = registration
-  const written = missing ? withoutAccount(missing) : await writeDns(context, dns, resource, applied.domain)
+  const first = missing ? withoutAccount(missing) : await writeDns(context, dns, resource, applied.domain)
   // Writing requests a check, which the worker may have finished by now.
   const domain = (await currentDomain(context.mongo.db, applied.domain._id)) ?? applied.domain
+  const isEndpoint = resource.spec.dns.managementPolicy === 'DNSEndpoint'
+  const written = isEndpoint ? await untilPublished(context, dns, resource, domain, first) : first
+  const rows = guidance(domain, sendingHost(context.config))
   return {
     conditions: [
       accepted(sentence('resource.domain_accepted', { domain: domain.name, account: user.username })),
-      ...written.conditions,
+      ...written.conditions.map(condition => unlessLost(condition, lostRecords(domain, rows))),
       dkimCondition(domain),
       verifiedCondition(domain),
       authenticatedCondition(domain, context.clock.now()),
     ],
     message: sentence('resource.domain_ready', { domain: domain.name }),
     status: {
-      ...statusFields(domain, user.username, guidance(domain, sendingHost(context.config))),
+      ...statusFields(domain, user.username, rows),
       ...written.status,
     },
     events: [
       ...returned,
-      ...driftEvents(context, resource, applied),
+      ...driftEvents(context, resource, applied, missing?.unbind),
       ...repairEvents(context, resource, domain, reported),
       ...written.events,
     ],
@@ -102,7 +111,8 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
     name: spec.domainName,
     suspended: spec.suspended,
     dns: {
-      manage: spec.dns.managementPolicy === 'Manage',
+      manage: isWriting(spec),
+      endpoint: spec.dns.managementPolicy === 'DNSEndpoint' ? true : undefined,
       address: spec.dns.records.address === 'Managed',
       dmarc: spec.dmarc,
       spf: spec.spf.includes.map(name => `include:${name}`),
@@ -116,9 +126,12 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
     },
     // Off is the default of a domain, and omitted likewise.
     tracking: spec.tracking.opens || spec.tracking.clicks ? spec.tracking : undefined,
+    delivery: DELIVERIES[spec.delivery] && { delivery: DELIVERIES[spec.delivery], redirect_to: spec.redirectTo },
     dnsAccount,
   }
 }
+
+const DELIVERIES = { Live: undefined, Capture: 'capture', Redirect: 'redirect' } as const
 
 const RETURN_PATHS = { Own: 'own', Shared: 'shared', Off: 'off' } as const
 
@@ -130,10 +143,16 @@ function byHand({ verification, dkim, spf, dmarc, returnPath, tracking }: Spec['
 }
 
 /** A record that differs although the spec did not change was changed by something else. */
-function driftEvents(context: OperatorContext, { status, metadata }: MailDomain, applied: AppliedDomain): EventInput[] {
+function driftEvents(
+  context: OperatorContext,
+  { status, metadata }: MailDomain,
+  applied: AppliedDomain,
+  isWithdrawn = false,
+): EventInput[] {
   const settled = status?.domainId === applied.domain._id && status.observedGeneration === metadata.generation
-  // A DNSProvider that became ready only now is no drift.
-  const changed = applied.changed.filter(field => field !== 'dns_account_id' || status?.dnsRevision !== undefined)
+  // A DNSProvider that became ready only now is no drift, and neither is the end of a permission.
+  const isExpected = isWithdrawn || status?.dnsRevision === undefined
+  const changed = applied.changed.filter(field => field !== 'dns_account_id' || !isExpected)
   if (!settled || changed.length === 0) return []
   context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'database' })
   const note = `The record was changed outside of this resource (${changed.join(', ')}); it is as declared again.`

@@ -4,6 +4,7 @@
  */
 
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
+import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import {
   closeDomain,
   type ResourceDeps,
@@ -11,7 +12,9 @@ import {
   suspendDomain,
   transferDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
-import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
+import { currentDomain, type DomainDoc, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
+import { type Applied, stoppedBy } from '../../../services/mail/domains/publishing/plan-outcome.ts'
+import { forgetEndpoint } from '../../../services/mail/domains/publishing/publish-endpoint.ts'
 import { unpublishDns } from '../../../services/mail/domains/publishing/unpublish-records.ts'
 import { HOUR_MS } from '../../../services/platform/durations.ts'
 import { inEnglish, sentence } from '../../../services/platform/sentences/sentence.ts'
@@ -20,6 +23,7 @@ import { isPermanent, pauseAfter, reasonOf } from '../mail/dns-provider-access.t
 import { bad } from '../shared/conditions.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import type { Removal } from '../shared/reconcile.ts'
+import { deleteEndpoint, releaseEndpoint } from './dns-endpoint-store.ts'
 import { ownerName, returnLostDomains, successorOf } from './mail-domain-owner.ts'
 
 /** Grace period for delivering accepted mail before the domain's records and DKIM key are deleted. */
@@ -41,7 +45,11 @@ export async function removeMailDomain(
   const events = await returnLostDomains(context, resource)
   // By the owner on the record: the status may not have been written yet, and others may write it.
   const domain = await findDomainOfResource(context.mongo.db, resource.spec.domainName, resource.metadata.uid)
-  if (!domain) return { done: true, events }
+  if (!domain) {
+    // It is another account's or resource's by now: its records stay.
+    await abandonEndpoint(context, resource)
+    return { done: true, events }
+  }
   const { db } = context.mongo
   const deps = { db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
   const successor = await successorOf(context, resource, ownerName(resource))
@@ -51,6 +59,7 @@ export async function removeMailDomain(
   }
   const draining = retain ? undefined : await drain(deps, context, resource, domain._id)
   if (draining) return draining
+  if (retain) await abandonEndpoint(context, resource)
   const records: Removal = retain ? { done: true } : await removeRecords(context, dns, resource, domain._id)
   if (!records.done) return records
   await release(deps, resource, domain._id, retain)
@@ -65,8 +74,29 @@ async function release(deps: ResourceDeps, { spec }: MailDomain, id: string, ret
   await releaseDomain(deps, id, retain ? 'Retain' : deletionPolicy.domain, suspended || suspends)
 }
 
+/** Records were written by an account that is gone, or may not write any more. */
+function isUnowned({ dns }: MailDomain['spec'], { dns_owned = [], dns_account_id }: DomainDoc): boolean {
+  return dns.managementPolicy !== 'DNSEndpoint' && dns_owned.length > 0 && dns_account_id === undefined
+}
+
 function losesRecords({ deletionPolicy, dns }: MailDomain['spec']): boolean {
-  return deletionPolicy.dns === 'Delete' && dns.managementPolicy === 'Manage'
+  return deletionPolicy.dns === 'Delete' && isWriting({ dns })
+}
+
+/** True when the operator writes records, at a provider or for external-dns. */
+export function isWriting({ dns: { managementPolicy } }: Pick<MailDomain['spec'], 'dns'>): boolean {
+  return managementPolicy === 'Manage' || managementPolicy === 'DNSEndpoint'
+}
+
+/** Leaves the DNSEndpoint of a MailDomain that ends without undoing anything: it would be deleted with its owner. */
+export async function abandonEndpoint(context: OperatorContext, resource: MailDomain): Promise<void> {
+  if (!context.config.DNS_ENDPOINTS || resource.spec.dns.managementPolicy !== 'DNSEndpoint') return
+  try {
+    await releaseEndpoint(context, resource)
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    context.log.warn({ err: error, name: resource.metadata.name }, 'the DNSEndpoint could not be released')
+  }
 }
 
 /** Accepted mail is signed with the key that will be deleted: the domain closes, and queued mail gets some time. */
@@ -97,12 +127,20 @@ async function drain(
 async function removeRecords(
   context: OperatorContext,
   dns: DnsDeps,
-  { spec, metadata, status }: MailDomain,
+  resource: MailDomain,
   domainId: string,
 ): Promise<Removal> {
+  const { spec, metadata, status } = resource
   const domain = await currentDomain(context.mongo.db, domainId)
-  if (!domain || spec.deletionPolicy.dns === 'Retain') return { done: true }
-  const { stopped, items } = await unpublishDns(dns, domain)
+  if (!domain) return { done: true }
+  if (spec.deletionPolicy.dns === 'Retain') {
+    await abandonEndpoint(context, resource)
+    return { done: true }
+  }
+  const { stopped, items } =
+    spec.dns.managementPolicy === 'DNSEndpoint'
+      ? await removeEndpoint(context, dns, resource, domainId)
+      : await unpublishDns(dns, domain)
   if (!stopped) {
     const left = items.filter(item => item.status === 'conflict' || item.status === 'failed')
     if (left.length > 0)
@@ -110,8 +148,8 @@ async function removeRecords(
         domain.name,
         left.map(({ name, type, reason }) => `${name} ${type}: ${inEnglish(reason)}`).join(' '),
       )
-    const isAccountGone = domain.dns_owned?.length && !domain.dns_account_id
-    return isAccountGone ? recordsLeft(domain.name, 'the DNS account is gone.') : { done: true }
+    const isAccountGone = isUnowned(spec, domain)
+    return isAccountGone ? recordsLeft(domain.name, 'there is no DNS account that may write them.') : { done: true }
   }
   const ageMs = context.clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? '')
   if (isPermanent(stopped.kind) || ageMs > REMOVE_RECORDS_MS)
@@ -122,6 +160,25 @@ async function removeRecords(
     done: false,
     condition: bad('DNSRemoved', reasonOf(stopped.kind), message),
     requeueAfterMs: Math.min(pauseMs, REMOVE_RECORDS_RETRY_MS),
+  }
+}
+
+/** Deletes the object; external-dns removes the records. */
+async function removeEndpoint(
+  context: OperatorContext,
+  dns: DnsDeps,
+  resource: MailDomain,
+  domainId: string,
+): Promise<Pick<Applied, 'items' | 'stopped'>> {
+  // Without the rights it is deleted with its owner, by Kubernetes.
+  if (!context.config.DNS_ENDPOINTS) return { items: [] }
+  try {
+    await deleteEndpoint(context, resource)
+    await forgetEndpoint(dns, domainId)
+    return { items: [] }
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    return { items: [], stopped: stoppedBy(error) }
   }
 }
 

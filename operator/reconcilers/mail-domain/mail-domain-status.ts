@@ -16,12 +16,13 @@ const MAX_MESSAGE = 2048
 /** Fields of the status beside conditions. */
 export function statusFields(domain: DomainDoc, owner: string, rows: readonly GuidanceRow[]) {
   const active = domain.dkim.find(({ state }) => state === 'active')
+  const repaired = domain.check?.repaired?.rows ?? []
   const checks = new Map(domain.check?.records.map(check => [check.row, check]))
   return {
     domainId: domain._id,
     owner,
     ...(active ? { activeSelector: active.selector } : {}),
-    records: uniqueByKey(rows.map(row => recordStatus(row, checks.get(row.id)))).slice(0, MAX_RECORDS),
+    records: uniqueByKey(rows.map(row => recordStatus(row, checks.get(row.id), repaired))).slice(0, MAX_RECORDS),
     ...(domain.check ? { lastCheckTime: toSeconds(lastCheckTime(domain, domain.check.at)) } : {}),
     ...(domain.next_check_at ? { nextCheckTime: toSeconds(domain.next_check_at) } : {}),
   }
@@ -32,13 +33,19 @@ function lastCheckTime({ dns }: DomainDoc, check: Date): Date {
   return (dns?.repairs ?? []).reduce((last, at) => (at > last ? at : last), check)
 }
 
-function recordStatus({ purpose, name, type, value, need, note }: GuidanceRow, check: RecordCheckDoc | undefined) {
-  const message = check ? describeCheck(check) : note
+/** What was written again after the check is as expected, and what the check found wrong is past. */
+function recordStatus(
+  { id, purpose, name, type, value, need, note }: GuidanceRow,
+  check: RecordCheckDoc | undefined,
+  repaired: readonly string[],
+) {
+  const isRepaired = repaired.includes(id)
+  const message = check && !isRepaired ? describeCheck(check) : note
   return {
     purpose,
     name: name.slice(0, MAX_NAME),
     type,
-    state: stateOf(check, need),
+    state: isRepaired ? 'Synced' : stateOf(check, need),
     expected: cut(value, 1024),
     ...(message ? { message: cut(inEnglish(message), MAX_MESSAGE) } : {}),
   }

@@ -10,11 +10,12 @@ import {
 } from '../../../services/mail/credentials/declare-token.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { DAY_MS } from '../../../services/platform/durations.ts'
+import type { Config } from '../../../services/platform/process/config.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
-import { APIToken } from '../../resources/api-token.ts'
+import { APIToken, DOMAIN_SCOPES } from '../../resources/api-token.ts'
 import type { Kind } from '../../resources/kind.ts'
-import { toSeconds } from '../shared/conditions.ts'
+import { bad, toSeconds } from '../shared/conditions.ts'
 import { currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
 import { entitlementOf, withdrawnCondition, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
@@ -43,6 +44,14 @@ export function apiTokenReconciler(context: OperatorContext): Reconciler<Spec, S
   }
 }
 
+/** Base address of the send API for clients at this endpoint. */
+function sendUrl(
+  { APP_BASE_URL, SEND_CLUSTER_URL }: Pick<Config, 'APP_BASE_URL' | 'SEND_CLUSTER_URL'>,
+  endpoint: Spec['endpoint'],
+): string {
+  return endpoint === 'Cluster' ? (SEND_CLUSTER_URL ?? APP_BASE_URL) : APP_BASE_URL
+}
+
 /** Name of the Secret. */
 function tokenSecretName({ spec, metadata }: Pick<APIToken, 'spec' | 'metadata'>): string {
   return spec.secret.name ?? `${metadata.name}-token`
@@ -51,6 +60,9 @@ function tokenSecretName({ spec, metadata }: Pick<APIToken, 'spec' | 'metadata'>
 async function ensure(context: OperatorContext, deps: TokenResourceDeps, resource: APIToken): Promise<Outcome> {
   const { spec, metadata, status } = resource
   const lost = await revokeLost(context, deps, resource)
+  const extent = extentOf(spec)
+  if (extent === 'mixed')
+    return lost ?? { conditions: [bad('Accepted', 'InvalidSpec', sentence('resource.token_scopes_mixed'))] }
   const ref = await domainOf(context, metadata, spec.domainRef.name)
   if ('condition' in ref) return lost ?? waiting(ref)
   const name = tokenSecretName(resource)
@@ -61,7 +73,10 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
     applied = await applyToken(deps, ref.userId, {
       name: `${metadata.namespace}/${metadata.name}`,
       scopes: spec.scopes,
-      domain: ref.domain,
+      mode: spec.mode === 'Test' ? 'test' : 'live',
+      capture: spec.capture,
+      allowed_cidrs: spec.allowedCIDRs,
+      domain: extent === 'account' ? undefined : ref.domain,
       validForDays: spec.validForDays,
       rotateBeforeDays: spec.rotateBeforeDays,
       held: current.state === 'ours' ? current.data.token : undefined,
@@ -76,7 +91,7 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
     type: 'Opaque',
     data: {
       token: value,
-      endpoint: `${context.config.APP_BASE_URL}/api/send`,
+      endpoint: `${sendUrl(context.config, spec.endpoint)}/api/send`,
       ...(token.expires_at ? { 'expires-at': toSeconds(token.expires_at) } : {}),
     },
     annotations: { [TOKEN_ID]: token._id },
@@ -101,6 +116,16 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
         }
       : {}),
   }
+}
+
+/**
+ * What the scopes hold for. A token with scopes of the account cannot be limited to the domain, so that mixed ones would let it
+ * send for all domains of the account. The API server refuses them; this does not depend on its rule.
+ */
+function extentOf({ scopes }: Pick<Spec, 'scopes'>): 'domain' | 'account' | 'mixed' {
+  const ofDomain = scopes.filter(scope => DOMAIN_SCOPES.some(known => known === scope))
+  if (ofDomain.length === scopes.length) return 'domain'
+  return ofDomain.length === 0 ? 'account' : 'mixed'
 }
 
 /** Revokes the tokens of accounts that the namespace may not act for any more, whatever became of the MailDomain. */

@@ -10,7 +10,9 @@ import { type OperatorContext, sibling } from '../shared/operator-context.ts'
 import type { Outcome } from '../shared/reconcile.ts'
 
 /** The account and the domain name, or why there is none yet. */
-export type DomainRef = { userId: string; domain: string } | { condition: ConditionState; requeueAfterMs?: number }
+export type DomainRef =
+  | { userId: string; domain: string; domainId: string }
+  | { condition: ConditionState; requeueAfterMs?: number }
 
 /** A change of the MailDomain's status reports its registration; this covers a record that is written later. */
 const UNREGISTERED_MS = 60_000
@@ -40,7 +42,7 @@ export async function domainOf(
   const record = await findDomainOfResource(context.mongo.db, spec.domainName, domain.metadata.uid)
   if (record) {
     const entitlement = await entitlementOf(context, domain.metadata.namespace, record.user_id)
-    if (entitlement.allowed) return { userId: record.user_id, domain: record.name }
+    if (entitlement.allowed) return { userId: record.user_id, domain: record.name, domainId: record._id }
     return {
       condition: withdrawnCondition(
         domain.metadata.namespace,

@@ -17,7 +17,7 @@ import type { EventInput } from '../../kube/event-recorder.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { SMTPCredential } from '../../resources/smtp-credential.ts'
 import { bad, sentenceOf, toSeconds } from '../shared/conditions.ts'
-import { currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
+import { currentSecret, foreignSecret, keepSecret, ROTATED_AT } from '../shared/managed-secret.ts'
 import { entitlementOf, withdrawnCondition, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
@@ -27,9 +27,6 @@ import { smtpEndpoint, smtpSecretData } from './smtp-secret.ts'
 
 type Spec = SMTPCredential['spec']
 type Status = NonNullable<SMTPCredential['status']>
-
-/** Annotation of the Secret: when its password was made. */
-const ROTATED_AT = 'postwright.dev/rotated-at'
 
 /** The reconciler of SMTPCredentials. */
 export function smtpCredentialReconciler(context: OperatorContext): Reconciler<Spec, Status> {
@@ -88,6 +85,7 @@ async function ensure(
       messages_per_hour: spec.messagesPerHour,
       fallback_sender: fallback ?? null,
       allow_null_sender: spec.allowNullSender,
+      disabled: spec.disabled,
     })
   } catch (error) {
     return refusalOf(error)

@@ -1,7 +1,17 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { verbatim } from '../../../services/platform/sentences/compose.ts'
-import { bad, type ConditionState, cut, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
+import {
+  bad,
+  type ConditionState,
+  cut,
+  good,
+  isWorthWriting,
+  progressOf,
+  summarise,
+  toConditions,
+  unknown,
+} from './conditions.ts'
 
 const now = new Date('2026-11-21T10:00:00.123Z')
 
@@ -29,6 +39,40 @@ test.each<[string, ConditionState[], string, string]>([
 test('Ready repeats the message of what decides', () => {
   expect(summarise([bad('A', 'Broken', verbatim('fix it'))], verbatim('all good')).message).toBe('fix it')
   expect(summarise([], verbatim('all good')).message).toBe('all good')
+})
+
+describe('progress', () => {
+  const why = verbatim('Because.')
+  test.each<[string, ConditionState[], string | undefined, string?]>([
+    ['none of a ready resource', [good('Accepted', 'Accepted', why)], undefined],
+    ['none of a resource without conditions', [], undefined],
+    [
+      'none where a receiver refused mail only',
+      [good('Accepted', 'Accepted', why), bad('Authenticated', 'Refused', why)],
+      undefined,
+    ],
+    ['an unknown state is progress', [unknown('Verified', 'LookupFailed', why)], 'Reconciling', 'LookupFailed'],
+    ['missing records are waited for', [bad('DNSSynced', 'Guidance', why)], 'Reconciling', 'Guidance'],
+    ['a missing dependency is waited for', [bad('Accepted', 'DependencyNotReady', why)], 'Reconciling'],
+    ['an invalid spec is not', [bad('Accepted', 'InvalidSpec', why)], 'Stalled', 'InvalidSpec'],
+    ['a reason of a later release is a refusal', [bad('Accepted', 'SomethingNew', why)], 'Stalled', 'SomethingNew'],
+    [
+      'a refusal decides over what is waited for',
+      [bad('DNSSynced', 'Guidance', why), bad('Verified', 'Suspended', why)],
+      'Stalled',
+      'Suspended',
+    ],
+    [
+      'an unknown state with the reason of a refusal is retried',
+      [unknown('DNSSynced', 'Conflict', why)],
+      'Reconciling',
+      'Conflict',
+    ],
+  ])('%s', (_what, conditions, type, reason) => {
+    const progress = progressOf(conditions)
+    expect(progress?.type).toBe(type)
+    if (progress) expect(progress).toMatchObject({ status: 'True', message: 'Because.', ...(reason ? { reason } : {}) })
+  })
 })
 
 test('the time of transition moves with the status only', () => {

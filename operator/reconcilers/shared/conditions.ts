@@ -54,10 +54,10 @@ export function cut(text: string, most: number): string {
 }
 
 /**
- * Conditions that `Ready` leaves out. A receiver that refuses mail of a domain does not keep the domain from sending, and
- * what waits for the resource to be ready cannot do anything about it.
+ * Conditions that `Ready` leaves out. A receiver that refuses mail of a domain does not keep the domain from sending, nor does
+ * one that refuses events make a webhook wrong, and what waits for the resource to be ready cannot do anything about it.
  */
-const NOT_IN_READY: ReadonlySet<string> = new Set(['Authenticated'])
+const NOT_IN_READY: ReadonlySet<string> = new Set(['Authenticated', 'Delivering'])
 
 /**
  * `Ready` sums up the others: the first that is False decides, then the first that is Unknown; with neither it is
@@ -68,6 +68,43 @@ export function summarise(conditions: readonly ConditionState[], message: Senten
   const first = counted.find(({ status }) => status === 'False') ?? counted.find(({ status }) => status === 'Unknown')
   if (!first) return good('Ready', 'Available', message)
   return { ...first, type: 'Ready' }
+}
+
+/** Conditions of kstatus, which are present only while they are True. */
+export const PROGRESS_TYPES: ReadonlySet<string> = new Set(['Reconciling', 'Stalled'])
+
+/**
+ * Reasons of a False condition that ends without a change of the spec: another object, public DNS or a provider is waited
+ * for. All other reasons are refusals.
+ */
+const WAITING: ReadonlySet<string> = new Set([
+  'ConfigMapNotFound',
+  'DependencyNotReady',
+  'DomainNotUsable',
+  'Draining',
+  'Drifted',
+  'Guidance',
+  'InUse',
+  'KeyMissing',
+  'ProviderError',
+  'Progressing',
+  'RateLimited',
+  'SecretNotFound',
+  'TokenMissing',
+  'WaitingForExternalDNS',
+])
+
+/**
+ * The condition by which kstatus (Flux, Helm, Argo CD) tells progress from failure: `Stalled` when the operator can do
+ * nothing until a user changes something, else `Reconciling`; undefined when the resource is ready. What `Ready` leaves
+ * out counts for neither.
+ */
+export function progressOf(conditions: readonly ConditionState[]): ConditionState | undefined {
+  const counted = conditions.filter(({ type, status }) => !NOT_IN_READY.has(type) && status !== 'True')
+  const refused = counted.find(({ status, reason }) => status === 'False' && !WAITING.has(reason))
+  if (refused) return { ...refused, type: 'Stalled', status: 'True' }
+  const ready = summarise(conditions)
+  return ready.status === 'True' ? undefined : { ...ready, type: 'Reconciling', status: 'True' }
 }
 
 /**

@@ -12,6 +12,9 @@ import type { OperatorContext } from './operator-context.ts'
 import type { Outcome } from './reconcile.ts'
 import { ReportedError } from './reported-error.ts'
 
+/** Annotation of a Secret: when its password or signing secret was made. */
+export const ROTATED_AT = 'postwright.dev/rotated-at'
+
 /** The Secret that exists under the name. */
 export type CurrentSecret =
   | { state: 'none' }

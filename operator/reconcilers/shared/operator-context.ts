@@ -12,6 +12,10 @@ import { allowedOwners } from './namespace-owners.ts'
 export interface OperatorContext extends Foundation {
   /** Objects of each kind, by the kind's name. */
   caches: ReadonlyMap<string, ObjectCache>
+  /** Namespace of the operator itself. */
+  ownNamespace: string
+  /** Whether all namespaces are watched, and with them the cluster-scoped kinds. */
+  clusterWide: boolean
   /** Secrets with one of our labels. */
   secretCache: ObjectCache
   /** Every write checks the lease first. */
@@ -41,6 +45,15 @@ export function cacheOf(context: Pick<OperatorContext, 'caches'>, kind: Pick<Kin
   const cache = context.caches.get(kind.kind)
   if (!cache) throw new Error(`${kind.kind} is not watched`)
   return cache
+}
+
+/** A cluster-scoped resource, parsed; undefined as in {@link sibling}. */
+export function clusterResource<Spec, Status>(
+  context: Pick<OperatorContext, 'caches'>,
+  kind: Kind<Spec, Status>,
+  name: string,
+): Resource<Spec, Status> | undefined {
+  return sibling(context, kind, { namespace: '' }, name)
 }
 
 /** Another resource of the same namespace, parsed; undefined when it is missing, going, or not readable. */

@@ -27,7 +27,7 @@ const FINALIZER = 'postwright.dev/cleanup'
 const Thing = defineKind({
   kind: 'Thing',
   plural: 'things',
-  shortName: 'th',
+  shortNames: ['th'],
   description: 'A thing.',
   spec: z.object({ size: z.int().min(0) }),
   status: z.object({ ...statusFields, thingId: z.string().optional() }),
@@ -62,6 +62,7 @@ function createFixture(given: Given = {}) {
   /** Everything that happened, in order. */
   const did: string[] = []
   const events: string[] = []
+  const logged: [level: string, fields: object, text: string][] = []
   let object: Stored | undefined = {
     metadata: {
       name: 'one',
@@ -106,7 +107,11 @@ function createFixture(given: Given = {}) {
     assertLeader: given.assertLeader ?? (() => undefined),
     clock,
     metrics,
-    log: silentLog,
+    log: {
+      ...silentLog,
+      info: (fields: object, text: string) => void logged.push(['info', fields, text]),
+      warn: (fields: object, text: string) => void logged.push(['warn', fields, text]),
+    },
   } as unknown as OperatorContext
   const reconciler: Reconciler<{ size: number }, Status> = {
     kind: Thing,
@@ -129,6 +134,7 @@ function createFixture(given: Given = {}) {
     metrics,
     did,
     events,
+    logged,
     /** One run after the watch delivered the last state; its effects are in `did`. */
     async run() {
       did.length = 0
@@ -244,6 +250,30 @@ describe('making it true', () => {
   })
 })
 
+test('the log names the resource and each refusal, once', async () => {
+  let outcome: Outcome = { conditions: [bad('Accepted', 'DomainTaken', verbatim('Another account has it.'))] }
+  const fixture = createFixture({ ensure: () => outcome })
+  await fixture.run()
+  await fixture.run()
+  const resource = { kind: 'Thing', namespace: 'n', name: 'one' }
+  const refused = { ...resource, ready: 'False', reason: 'DomainTaken' }
+  const first = ['warn', refused, 'resource refused: Another account has it.']
+  expect(fixture.logged).toEqual([first])
+  // The same reason for another cause is logged, without another Event.
+  outcome = { conditions: [bad('Accepted', 'DomainTaken', verbatim('A third account has it.'))] }
+  await fixture.run()
+  await fixture.run()
+  expect(fixture.logged).toEqual([first, ['warn', refused, 'resource refused: A third account has it.']])
+  outcome = { conditions: [bad('DNSSynced', 'Guidance', verbatim('Add the records.'))] }
+  await fixture.run()
+  outcome = fine
+  await fixture.run()
+  expect(fixture.logged.slice(2)).toEqual([
+    ['info', { ...resource, ready: 'False', reason: 'Guidance' }, 'resource not ready: Add the records.'],
+    ['info', { ...resource, ready: 'True', reason: 'Available' }, 'resource ready'],
+  ])
+})
+
 describe('the state for the panel', () => {
   test('is reported again only with another message, and for another resource', async () => {
     let message = 'One.'
@@ -288,7 +318,8 @@ describe('what is thrown', () => {
     ],
     ['a database that is away', unavailable, 'DatabaseUnavailable'],
     ['anything unknown', new Error('password=hunter2'), 'InternalError'],
-    ['a refusal of the API server', new KubeError(409, 'Conflict', 'changed in parallel'), undefined],
+    ['a missing right', new KubeError(403, 'Forbidden', 'secrets is forbidden'), 'Forbidden'],
+    ['a conflict', new KubeError(409, 'Conflict', 'changed in parallel'), undefined],
     ['a lost lease', new NotLeaderError(), undefined],
     ['what waits for a change', new TerminalError('later'), undefined],
     ['an error with its own pause', new LaterError('later', 5), undefined],
@@ -350,7 +381,7 @@ describe('a paused resource', () => {
     await fixture.run()
     expect(fixture.did).toEqual(['status'])
     expect(fixture.events).toEqual(['Warning Paused'])
-    expect(fixture.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Active', 'Accepted'])
+    expect(fixture.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Stalled', 'Active', 'Accepted'])
     expect(fixture.status()?.thingId).toBe('t1')
     await fixture.run()
     expect(fixture.did).toEqual([])
@@ -369,6 +400,12 @@ describe('a paused resource', () => {
     await fixture.run()
     expect(fixture.did).toEqual([`finalizers ${FINALIZER}`, 'ensure', 'status', 'mirror t1 u1 Available'])
     expect(fixture.status()?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Accepted'])
+  })
+
+  test('may be disabled as well', async () => {
+    const fixture = createFixture({ metadata: { annotations: { 'postwright.dev/reconcile': 'disabled' } } })
+    await fixture.run()
+    expect(fixture.did).toEqual(['status'])
   })
 
   test.each(['Paused', 'true', '', 'no'])('is none with the annotation "%s"', async value => {

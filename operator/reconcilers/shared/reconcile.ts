@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isUnavailable } from '../../../services/platform/database/mongo.ts'
+import { verbatim } from '../../../services/platform/sentences/compose.ts'
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { LaterError, type Reconcile, type RunResult, TerminalError } from '../../controller/controller.ts'
 import { KubeError } from '../../kube/client.ts'
@@ -16,6 +17,8 @@ import {
   conditionOf,
   good,
   isWorthWriting,
+  PROGRESS_TYPES,
+  progressOf,
   summarise,
   toConditions,
   unknown,
@@ -24,8 +27,9 @@ import { FINALIZER } from './finalizer.ts'
 import { cacheOf, type OperatorContext } from './operator-context.ts'
 import { ReportedError } from './reported-error.ts'
 
-/** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
+/** Annotation: either value stops all writes for the resource; a deletion then leaves everything as it is. */
 const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
+const PAUSE_VALUES: ReadonlySet<string | undefined> = new Set(['paused', 'disabled'])
 /** Annotation: `true` drops the finalizer without undoing anything. */
 const FORCE_ANNOTATION = 'postwright.dev/force-delete'
 
@@ -70,6 +74,8 @@ export interface Reconciler<Spec, Status> {
   ensure(resource: Resource<Spec, Status>): Promise<Outcome>
   /** Reverts `ensure`; idempotent. With `retain` nothing is deleted, whatever the spec. */
   remove(resource: Resource<Spec, Status>, retain: boolean): Promise<Removal>
+  /** A forced deletion undoes nothing: keeps what Kubernetes would delete together with the resource. */
+  abandon?(resource: Resource<Spec, Status>): Promise<void>
   /** Writes the state onto the record for the panel; `uid` is the resource's. */
   mirror(recordId: string, uid: string, state: ResourceState): Promise<void>
 }
@@ -107,7 +113,7 @@ export function createReconcile<Spec, Status>(
 }
 
 function isPaused({ metadata }: Pick<Resource, 'metadata'>): boolean {
-  return metadata.annotations[RECONCILE_ANNOTATION] === 'paused'
+  return PAUSE_VALUES.has(metadata.annotations[RECONCILE_ANNOTATION])
 }
 
 async function make<Spec, Status>(
@@ -134,6 +140,8 @@ async function make<Spec, Status>(
 /** How an unexpected failure shows in the status; undefined for those that concern only this process. */
 function conditionOfError(error: unknown): ConditionState | undefined {
   if (error instanceof ReportedError) return error.condition
+  if (error instanceof KubeError && error.status === 403)
+    return unknown('Accepted', 'Forbidden', sentence('resource.forbidden', { detail: verbatim(error.message) }))
   if (error instanceof NotLeaderError || error instanceof KubeError) return undefined
   if (isUnavailable(error)) return unknown('Accepted', 'DatabaseUnavailable', sentence('resource.database_unavailable'))
   if (error instanceof TerminalError || error instanceof LaterError) return undefined
@@ -146,7 +154,9 @@ async function report(context: OperatorContext, kind: Kind, resource: Known, out
   const { metadata, status: before } = resource
   const previous = before?.conditions ?? []
   const ready = summarise(outcome.conditions, outcome.message)
-  const conditions = toConditions([ready, ...outcome.conditions], previous, metadata.generation, context.clock.now())
+  const progress = progressOf(outcome.conditions)
+  const states = [ready, ...(progress ? [progress] : []), ...outcome.conditions]
+  const conditions = toConditions(states, previous, metadata.generation, context.clock.now())
   const kept = keptFields(before, outcome)
   const status = { ...kept, observedGeneration: metadata.generation, conditions }
   const isQuiet = ready.status === 'True' && !outcome.events?.length
@@ -156,16 +166,46 @@ async function report(context: OperatorContext, kind: Kind, resource: Known, out
   }
   const regarding = { kind: kind.kind, metadata }
   for (const event of outcome.events ?? []) context.recorder.record(regarding, event)
-  const was = conditionOf(previous, 'Ready')
+  announce(context, kind, resource, conditions)
+  return outcome.requeueAfterMs === undefined ? {} : { requeueAfterMs: outcome.requeueAfterMs }
+}
+
+/** Logs a new state and records an Event; a refusal for another cause with the same reason is logged alone. */
+function announce(context: OperatorContext, kind: Kind, resource: Known, conditions: readonly Condition[]): void {
+  const [before, after] = [resource.status?.conditions, conditions].map(list => ({
+    ready: conditionOf(list, 'Ready'),
+    refusal: conditionOf(list, 'Stalled'),
+  }))
+  const ready = after?.ready
+  if (!ready) return
+  const was = before?.ready
   const isNews = was ? was.status !== ready.status || was.reason !== ready.reason : ready.status !== 'Unknown'
-  if (isNews)
-    context.recorder.record(regarding, {
+  const { refusal } = after
+  if (isNews || (refusal && refusal.message !== before?.refusal?.message))
+    logState(context, kind, resource, ready, refusal)
+  if (!isNews) return
+  context.recorder.record(
+    { kind: kind.kind, metadata: resource.metadata },
+    {
       type: ready.status === 'False' ? 'Warning' : 'Normal',
       reason: ready.reason,
       action: 'Reconcile',
       note: ready.message,
-    })
-  return outcome.requeueAfterMs === undefined ? {} : { requeueAfterMs: outcome.requeueAfterMs }
+    },
+  )
+}
+
+/** A refusal, or another change of state, for readers of the log who do not have the resource at hand. */
+function logState(
+  { log }: Pick<OperatorContext, 'log'>,
+  { kind }: Pick<Kind, 'kind'>,
+  { metadata: { namespace, name } }: Known,
+  { status, reason, message }: Condition,
+  refusal: Condition | undefined,
+): void {
+  const fields = { kind, namespace, name, ready: status, reason }
+  if (refusal) log.warn({ ...fields, reason: refusal.reason }, `resource refused: ${refusal.message}`)
+  else log.info(fields, status === 'True' ? 'resource ready' : `resource not ready: ${message}`)
 }
 
 /** Fields of the status that an outcome without new ones keeps: a failed lookup does not remove known values. */
@@ -230,6 +270,7 @@ async function undo<Spec, Status>(
   if (!metadata.finalizers.includes(FINALIZER)) return {}
   const plain = reconciler.kind as unknown as Kind
   const forced = metadata.annotations[FORCE_ANNOTATION] === 'true'
+  if (forced) await abandon(context, reconciler, resource)
   const removal: Removal = forced ? { done: true } : await reconciler.remove(resource, isPaused(resource))
   if (!removal.done) {
     await report(context, plain, resource as Known, { conditions: [removal.condition] })
@@ -246,8 +287,22 @@ async function undo<Spec, Status>(
   return {}
 }
 
+/** Never keeps a forced deletion from ending. */
+async function abandon<Spec, Status>(
+  { log }: Pick<OperatorContext, 'log'>,
+  reconciler: Reconciler<Spec, Status>,
+  resource: Resource<Spec, Status>,
+): Promise<void> {
+  try {
+    await reconciler.abandon?.(resource)
+  } catch (error) {
+    log.warn({ err: error, kind: resource.kind, name: resource.metadata.name }, 'what the resource owns was not kept')
+  }
+}
+
 function pausedOutcome({ status, metadata }: Known): Outcome {
-  const conditions = (status?.conditions ?? []).filter(({ type }) => type !== 'Ready' && type !== 'Active')
+  const derived = (type: string) => type === 'Ready' || type === 'Active' || PROGRESS_TYPES.has(type)
+  const conditions = (status?.conditions ?? []).filter(({ type }) => !derived(type))
   const note = sentence('resource.paused', { annotation: RECONCILE_ANNOTATION, name: metadata.name })
   return { conditions: [bad('Active', 'Paused', note), ...conditions] }
 }

@@ -19,6 +19,7 @@ import type { KubeObject } from '../../kube/object-cache.ts'
 import { App } from '../../resources/app.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { bad, sentenceOf } from '../shared/conditions.ts'
+import { driftOf } from '../shared/drift.ts'
 import { currentOwner, isRecordedOwner, successor } from '../shared/duplicate-resources.ts'
 import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
 import { withdrawnEvent } from '../shared/namespace-entitlement.ts'
@@ -26,7 +27,7 @@ import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from '../shared/namespa
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from '../shared/reconcile.ts'
 import { REFUSED_MS, refusalOf } from '../shared/use-case-errors.ts'
-import { driftOf, mayManage, notListed } from './app-ref.ts'
+import { mayManage, notListed, statusFlag } from './app-ref.ts'
 import { type AppSender, senderOf } from './app-sender.ts'
 
 type Spec = App['spec']
@@ -137,7 +138,7 @@ function wantedOf({ appName, appDescription, status, requireSignature }: Spec, {
   return {
     app_name: appName,
     app_description: appDescription,
-    status: status === 'Enabled' ? ('1' as const) : ('0' as const),
+    status: statusFlag(status),
     require_signature: requireSignature,
     mail_from: mailFrom,
   }

@@ -1,10 +1,9 @@
-/** Shared by App, SubscriptionPlan and FeatureSwitch: the App of an appRef, its owner, and drift. */
+/** The App of an appRef, and whether the namespace may manage it. */
 
 import { type Sentence, sentence } from '../../../services/platform/sentences/sentence.ts'
 import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import type { Withdrawal } from '../../../services/subscriptions/kubernetes/declared-record.ts'
-import type { EventInput } from '../../kube/event-recorder.ts'
 import { App } from '../../resources/app.ts'
 import type { Metadata } from '../../resources/kind.ts'
 import { bad, conditionOf, sentenceOf, unknown } from '../shared/conditions.ts'
@@ -75,16 +74,8 @@ export async function withdrawalOf(
   return policy
 }
 
-/** Events of an update although the spec did not change: something else changed the record. */
-export function driftOf(
-  context: OperatorContext,
-  resource: { kind: string; metadata: Metadata; status: { observedGeneration?: number | undefined } | undefined },
-  outcome: 'created' | 'updated' | 'unchanged',
-  known: boolean,
-): EventInput[] {
-  const settled = known && resource.status?.observedGeneration === resource.metadata.generation
-  if (!settled || outcome === 'unchanged') return []
-  context.metrics.operator.driftReverted.inc({ kind: resource.kind, place: 'database' })
-  const note = `The record was ${outcome === 'created' ? 'removed' : 'changed'} outside of this resource; it is as declared again.`
-  return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
+/** The status of an app or plan in the form of the API. */
+export function statusFlag(status: 'Enabled' | 'Disabled' | undefined): '0' | '1' | undefined {
+  if (status === undefined) return undefined
+  return status === 'Enabled' ? '1' : '0'
 }

@@ -7,11 +7,12 @@ import type { SwitchFields } from '../../../services/subscriptions/flags/rules/f
 import { declareSwitch, withdrawSwitches } from '../../../services/subscriptions/kubernetes/declare-switch.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { FeatureSwitch } from '../../resources/feature-switch.ts'
+import { driftOf } from '../shared/drift.ts'
 import { wantsToAdopt } from '../shared/namespace-owners.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
-import { appKeyOf, driftOf, withdrawalOf } from './app-ref.ts'
+import { appKeyOf, withdrawalOf } from './app-ref.ts'
 
 type Spec = FeatureSwitch['spec']
 type Status = NonNullable<FeatureSwitch['status']>
@@ -55,7 +56,7 @@ async function ensure(
     return {
       conditions: [accepted(message)],
       message,
-      status: { switchId: String(stored._id) },
+      status: { switchId: String(stored._id), enabled: stored.enabled === '1' },
       events: driftOf(context, resource, outcome, status?.switchId !== undefined),
       recordId: String(stored._id),
     }
@@ -64,7 +65,7 @@ async function ensure(
   }
 }
 
-/** The fields in the form of the API. */
+/** The fields in the form of the API; those that the resource leaves out are undefined. */
 export function switchFields({
   description,
   type,
@@ -75,19 +76,27 @@ export function switchFields({
   clientVisible,
   rollout,
   rules,
+  schedules,
 }: Spec): SwitchFields {
   return {
-    description,
-    type,
-    value,
-    title,
-    logs,
-    enabled: enabled ? '1' : '0',
-    client_visible: clientVisible ? '1' : '0',
-    rollout: Number(rollout),
-    rules: rules.map(({ rollout: share, ...rule }) => ({
+    ...{ description, type, value, title, logs },
+    enabled: flagOf(enabled),
+    client_visible: flagOf(clientVisible),
+    rollout: rollout === undefined ? undefined : Number(rollout),
+    rules: rules?.map(({ rollout: share, ...rule }) => ({
       ...rule,
       ...(share === undefined ? {} : { rollout: Number(share) }),
     })),
+    schedules: schedules?.map(entry => ({
+      at: Math.floor(Date.parse(entry.at) / 1000),
+      ...(entry.value === undefined ? {} : { value: entry.value }),
+      ...(entry.enabled === undefined ? {} : { enabled: flagOf(entry.enabled) }),
+      ...(entry.rollout === undefined ? {} : { rollout: Number(entry.rollout) }),
+    })),
   }
+}
+
+function flagOf(value: boolean | undefined): '0' | '1' | undefined {
+  if (value === undefined) return undefined
+  return value ? '1' : '0'
 }

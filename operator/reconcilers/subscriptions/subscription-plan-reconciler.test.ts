@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { NEW_SWITCH } from '../../../services/subscriptions/flags/rules/flag-spec.ts'
 import { FeatureSwitch } from '../../resources/feature-switch.ts'
 import { SubscriptionPlan } from '../../resources/subscription-plan.ts'
 import { switchFields } from './feature-switch-reconciler.ts'
@@ -28,22 +27,24 @@ test('all amounts of money convert without rounding', () => {
   )
 })
 
-test('omitted fields have their defaults', () => {
-  expect(planSpec(plan({ price: '5', durationDays: 0 }))).toMatchObject({
-    original_price_cents: 500,
-    features: [],
-    sort_order: 0,
-    status: '1',
+test('omitted fields of a plan are not declared', () => {
+  const declared = (more: object) => Object.entries(planSpec(plan(more))).filter(([, value]) => value !== undefined)
+  expect(Object.fromEntries(declared({ price: '5', durationDays: 0 }))).toEqual({
+    name: 'Pro',
+    price_cents: 500,
+    duration: 0,
   })
-  expect(planSpec(plan({}))).not.toHaveProperty('trial_days')
-  expect(planSpec(plan({ trialDays: 7, graceDays: 0 }))).toMatchObject({ trial_days: 7, grace_days: 0 })
+  expect(
+    planSpec(plan({ trialDays: 7, graceDays: 0, status: 'Disabled', features: [], autoRenewAllowed: false })),
+  ).toMatchObject({
+    ...{ trial_days: 7, grace_days: 0, status: '0', features: [], auto_renew_allowed: false },
+  })
 })
 
-test('a switch has the same defaults as resource and over the API', () => {
-  const { value: _, schedules: __, ...defaults } = NEW_SWITCH
+test('omitted fields of a switch are not declared, but for the type of its value', () => {
   const spec = FeatureSwitch.spec.parse({ appRef: { name: 'shop' }, name: 'x', value: '1' })
-  expect(switchFields(spec)).toEqual({ ...defaults, value: '1' })
-  expect(defaults.client_visible).toBe('0')
+  const declared = Object.entries(switchFields(spec)).filter(([, value]) => value !== undefined)
+  expect(Object.fromEntries(declared)).toEqual({ type: 'boolean', value: '1' })
 })
 
 test('a switch is passed on in the form of the API', () => {
@@ -53,13 +54,22 @@ test('a switch is passed on in the form of the API', () => {
     name: 'x',
     value: '1',
     enabled: false,
+    clientVisible: false,
     rollout: '12.5',
     rules: [rule],
+    schedules: [
+      { at: '2027-01-01T01:00:00+01:00', value: '0' },
+      { at: '2027-01-01T00:00:01.5Z', enabled: false, rollout: '0.5' },
+    ],
   })
   expect(switchFields(spec)).toMatchObject({
     enabled: '0',
     client_visible: '0',
     rollout: 12.5,
     rules: [{ name: '', conditions: rule.conditions, rollout: 0.5 }],
+    schedules: [
+      { at: 1_798_761_600, value: '0' },
+      { at: 1_798_761_601, enabled: '0', rollout: 0.5 },
+    ],
   })
 })

@@ -10,11 +10,12 @@ import {
 } from '../../../services/subscriptions/kubernetes/declare-plan.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { SubscriptionPlan } from '../../resources/subscription-plan.ts'
+import { driftOf } from '../shared/drift.ts'
 import { wantsToAdopt } from '../shared/namespace-owners.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
-import { appKeyOf, driftOf, withdrawalOf } from './app-ref.ts'
+import { appKeyOf, statusFlag, withdrawalOf } from './app-ref.ts'
 
 type Spec = SubscriptionPlan['spec']
 type Status = NonNullable<SubscriptionPlan['status']>
@@ -66,20 +67,20 @@ async function ensure(
   }
 }
 
-/** The declared plan for the use case; prices in cents. */
+/** The declared plan for the use case; prices in cents, undefined for what the resource leaves out. */
 export function planSpec(spec: Spec): DeclaredPlan {
-  const price = cents(spec.price)
   return {
     name: spec.name,
     description: spec.description,
-    price_cents: price,
-    original_price_cents: spec.originalPrice === undefined ? price : cents(spec.originalPrice),
+    price_cents: cents(spec.price),
+    original_price_cents: spec.originalPrice === undefined ? undefined : cents(spec.originalPrice),
     duration: spec.durationDays,
     features: spec.features,
     sort_order: spec.sortOrder,
-    status: spec.status === 'Enabled' ? '1' : '0',
-    ...(spec.trialDays === undefined ? {} : { trial_days: spec.trialDays }),
-    ...(spec.graceDays === undefined ? {} : { grace_days: spec.graceDays }),
+    status: statusFlag(spec.status),
+    trial_days: spec.trialDays,
+    grace_days: spec.graceDays,
+    auto_renew_allowed: spec.autoRenewAllowed,
   }
 }
 
