@@ -1,5 +1,6 @@
 /** The rendered chart: rejected values, restricted pods, rights and reproducible output. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { kinds } from '../../operator/resources/kinds.ts'
 import { describeSettings, readConfig } from '../../services/platform/process/config.ts'
 import { databaseForThisTest } from '../support/database/test-database.ts'
 import {
@@ -44,7 +45,7 @@ const RESERVED = [
     'INBOUND_LISTEN',
   ],
   ...['SESSION_SECRET', 'SUBMISSION_CA_FILE', 'SUBMISSION_LISTEN', 'SUBMISSION_PORTS', 'SUBMISSION_PROXY_FROM'],
-  ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES'],
+  ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES', 'DNS_ENDPOINTS'],
 ]
 
 /** Values of settings without a default that do not take any text. */
@@ -52,6 +53,7 @@ const GIVEN: Record<string, string> = {
   RELAY_URL: 'smtp://relay.example.com:587',
   OIDC_ISSUER: 'https://login.example.com/realms/mail',
   TRUSTED_PROXIES: '10.0.0.0/8',
+  SEND_CLUSTER_URL: 'http://send.example.com',
   API_TOKEN: 'x'.repeat(40),
   SESSION_SECRET_PREVIOUS: 'x'.repeat(40),
 }
@@ -220,7 +222,9 @@ describe('the chart', () => {
       manifest.kind === 'Pod' ? manifest.metadata.labels : manifest.spec.template.metadata.labels
     const matching = (selector: Record<string, string>) =>
       templates.filter(manifest => Object.entries(selector).every(([key, value]) => labelsOf(manifest)[key] === value))
-    for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
+    // The Service of a ServiceMonitor leads to every pod.
+    const isOfOne = ({ kind, metadata }: Manifest) => kind === 'Service' && !metadata.name.endsWith('-metrics')
+    for (const service of manifests.filter(isOfOne)) {
       const [target, ...others] = matching(service.spec.selector)
       expect([service.metadata.name, Boolean(target), others.length]).toEqual([service.metadata.name, true, 0])
       const names = containers(target as Manifest).flatMap(container =>
@@ -368,6 +372,22 @@ describe('the chart', () => {
     expect(route?.spec).toMatchObject({ hostnames: hosts, rules: [{ matches: [{ path: { value: '/t' } }] }] })
   })
 
+  test('requests that the send process serves lead to it, and all others to the panel', async () => {
+    const pairs = ['ingress.enabled=true', 'gateway.enabled=true', 'gateway.parentRefs[0].name=public']
+    const manifests = await renderChart(...LEAST, ...set(...pairs, 'trustedProxies={private}'))
+    const [rule] = manifests.find(({ kind }) => kind === 'Ingress')?.spec.rules ?? []
+    const backends: { path: string; backend: { service: { name: string } } }[] = rule.http.paths
+    expect(backends.map(({ path, backend }) => [path, backend.service.name.replace(/^.*-/, '')])).toEqual([
+      ['/api/send', 'send'],
+      ['/api/v1/emails', 'send'],
+      ['/mcp', 'send'],
+      ['/', 'panel'],
+    ])
+    const route = manifests.find(({ kind }) => kind === 'HTTPRoute')?.spec
+    const paths = route.rules[0].matches.map(({ path }: { path: { value: string } }) => path.value)
+    expect(paths).toEqual(['/api/send', '/api/v1/emails', '/mcp'])
+  })
+
   test.each([
     ['https://mail.example.com:8443', 'mail.example.com'],
     ['https://Mail.Example.com', 'mail.example.com'],
@@ -442,6 +462,22 @@ describe('the chart', () => {
     }
   })
 
+  test('grants DNSEndpoint objects only when they are turned on, and cluster-scoped kinds to an operator of all namespaces', async () => {
+    const grants = async (resource: string, ...values: string[]) =>
+      (await renderChart(...LEAST, ...set(...values)))
+        .filter(({ rules }) => rules?.some(({ resources }) => resources.includes(resource)))
+        .map(({ kind }) => kind)
+    const turnedOn = ['operator.dnsEndpoints=true', 'operator.watchNamespaces={a,b}']
+    expect(await grants('dnsendpoints')).toEqual([])
+    expect(await grants('dnsendpoints', 'operator.dnsEndpoints=true')).toEqual(['ClusterRole'])
+    expect(await grants('dnsendpoints', ...turnedOn)).toEqual(['Role', 'Role'])
+    // Not part of the aggregated role `edit`.
+    expect(await grants('clusterdnsproviders')).toEqual(['ClusterRole'])
+    expect(await grants('clusterdnsproviders', ...turnedOn)).toEqual([])
+    const text = JSON.stringify(await renderChart(...LEAST, ...set('operator.dnsEndpoints=true')))
+    expect(text).toContain('{"name":"DNS_ENDPOINTS","value":"true"}')
+  })
+
   test('grants access to Secrets by Roles for listed namespaces, and by a ClusterRole otherwise', async () => {
     const readsSecrets = (manifest: Manifest) =>
       manifest.rules?.some(({ apiGroups, resources }) => apiGroups.includes('') && resources.includes('secrets'))
@@ -461,12 +497,12 @@ describe('the chart', () => {
       (await renderChart(...args))
         .filter(({ kind }) => kind === 'CustomResourceDefinition')
         .map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])
-    expect(await policies(...LEAST)).toEqual(Array(7).fill('keep'))
-    expect(await policies(...LEAST, ...set('crds.keep=false'))).toEqual(Array(7).fill(undefined))
+    expect(await policies(...LEAST)).toEqual(kinds.map(() => 'keep'))
+    expect(await policies(...LEAST, ...set('crds.keep=false'))).toEqual(kinds.map(() => undefined))
     expect(await policies(...LEAST, ...set('crds.enabled=false'))).toEqual([])
   })
 
-  test('the Job that creates Secrets may create, and get two by name', async () => {
+  test('the Job that creates Secrets may create, get two by name, and replace the self-signed certificate', async () => {
     const role = (await renderChart(...LEAST)).find(
       ({ kind, metadata }) => kind === 'Role' && metadata.name.endsWith('-bootstrap'),
     )
@@ -478,6 +514,7 @@ describe('the chart', () => {
         resourceNames: ['pw-postwright-secrets', 'pw-postwright-tls'],
         verbs: ['get'],
       },
+      { apiGroups: [''], resources: ['secrets'], resourceNames: ['pw-postwright-tls'], verbs: ['update'] },
     ])
   })
 

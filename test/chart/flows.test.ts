@@ -132,18 +132,27 @@ test.each([
   [{ 'config.TRACKING_SCHEME': 'http' }, 'worker', 80],
   [{ 'config.TRACKING_SCHEME': 'http' }, 'panel', 80],
   [{ 'config.RELAY_URL': 'smtps://u:p@relay.example.net:8465' }, 'worker', 8465],
-])('the policies follow the settings: %o', async (settings, component, port) => {
-  const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-  const isOpen = async (...extra: string[]) => {
-    const manifests = await renderChart(...LEAST, ...extra)
-    return isAllowed(manifests, {
-      from: podsOf(manifests)[component] as PolicyPod,
-      to: { address: '203.0.113.7' },
-      port,
-    })
-  }
-  expect([await isOpen(), await isOpen(...args)]).toEqual([false, true])
-})
+  ...['panel', 'worker', 'operator', 'compat'].map(
+    component => [{ 'config.DNS_PRIVATE_WEBHOOKS': 'dns.team.svc:8888' }, component, 8888] as const,
+  ),
+  ...['panel', 'worker', 'operator', 'compat'].map(
+    component => [{ 'config.DNS_WORKLOAD_IDENTITY_NAMESPACES': 'team' }, component, 988, '169.254.169.254'] as const,
+  ),
+] as [object, string, number, string?][])(
+  'the policies follow the settings: %o',
+  async (settings, component, port, address = '203.0.113.7') => {
+    const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+    const isOpen = async (...extra: string[]) => {
+      const manifests = await renderChart(...LEAST, '--set', 'compat.enabled=true', ...extra)
+      return isAllowed(manifests, {
+        from: podsOf(manifests)[component] as PolicyPod,
+        to: { address },
+        port,
+      })
+    }
+    expect([await isOpen(), await isOpen(...args)]).toEqual([false, true])
+  },
+)
 
 test('the trial database is reachable with any port setting for external ones', async () => {
   const manifests = await renderChart(...LEAST, '--set', 'networkPolicy.mongodbPort=27018')

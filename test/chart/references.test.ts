@@ -33,3 +33,25 @@ test('files of this repository that the chart names exist', () => {
   expect(named).toContain('operator/main.ts')
   expect(named.filter(path => !existsSync(path))).toEqual([])
 })
+
+test('the annotations for Artifact Hub parse, and name every kind with an example', () => {
+  const chart = parse(readFileSync('charts/postwright/Chart.yaml', 'utf8')) as {
+    icon: string
+    annotations: Record<string, string>
+  }
+  const annotation = (name: string) =>
+    parse(chart.annotations[`artifacthub.io/${name}`] ?? '') as { kind: string; name: string; url: string }[]
+  const kinds = annotation('crds').map(({ kind }) => kind)
+  expect(kinds).toHaveLength(readdirSync('crds').length)
+  expect(
+    annotation('crdsExamples')
+      .map(({ kind }) => kind)
+      .toSorted(),
+  ).toEqual(kinds.toSorted())
+  expect(annotation('images').map(({ name }) => name)).toEqual(['postwright', 'mongodb'])
+  expect(
+    annotation('changes').every(({ kind }) => ['added', 'changed', 'fixed', 'removed', 'security'].includes(kind)),
+  ).toBe(true)
+  const linked = [...annotation('links').map(({ url }) => url), chart.icon].map(url => url.split('/main/')[1] ?? url)
+  expect(linked.filter(path => !existsSync(path))).toEqual([])
+})

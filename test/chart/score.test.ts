@@ -43,6 +43,26 @@ const EXEMPTIONS: readonly Exemption[] = [
     finding: /mongodb/,
     reason: 'the official image of the trial database has its user and its folders under 999',
   },
+  {
+    check: 'container-security-context-user-group-id',
+    finding: /everything-values/,
+    reason: 'that set leaves the ids to the platform, as OpenShift wants it',
+  },
+  {
+    check: 'pod-probes',
+    finding: /everything-values.*-test/,
+    reason: 'the Service of the ServiceMonitor has a port that the test pod lacks, so it gets no traffic',
+  },
+  {
+    check: 'deployment-has-host-podantiaffinity',
+    finding: /everything-values.*panel/,
+    reason: 'that set replaces the affinity of the panel',
+  },
+  {
+    check: 'deployment-replicas',
+    finding: /values-small/,
+    reason: 'one pod of each process is what that file is for',
+  },
 ]
 
 const OPTIONAL = ['container-seccomp-profile', 'container-ports-check']

@@ -3,7 +3,8 @@ because its pods carry it in a label, followed by the hash of their revision. Wi
 is shorter, and releases of up to 36 characters keep the names that they always had. */}}
 {{- define "pw.fullname" -}}
 {{- $name := .Release.Name | replace "." "-" }}
-{{- if contains "postwright" $name }}{{ $name | trunc 40 | trimSuffix "-" }}{{ else }}{{ $most := and (ne .Values.mongodb.mode "trial") (le (len $name) 36) | ternary 36 33 }}{{ $name | trunc $most | trimSuffix "-" }}-postwright{{ end }}
+{{- $chart := .Values.nameOverride | default "postwright" }}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride }}{{ else if contains $chart $name }}{{ $name | trunc 40 | trimSuffix "-" }}{{ else }}{{ $most := and (ne .Values.mongodb.mode "trial") (le (len $name) 36) | ternary 36 33 }}{{ $name | trunc (int (sub (add $most 10) (len $chart))) | trimSuffix "-" }}-{{ $chart }}{{ end }}
 {{- end }}
 {{- define "pw.image" -}}
 {{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
@@ -20,6 +21,9 @@ app.kubernetes.io/part-of: postwright
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
+{{/* The account of all pods but the operator's. */}}
+{{- define "pw.serviceAccount" -}}{{ .Values.serviceAccount.name | default (ternary (include "pw.fullname" .) "default" .Values.serviceAccount.create) }}{{- end }}
+{{- define "pw.operatorAccount" -}}{{ .Values.operator.serviceAccount.name | default (ternary (printf "%s-operator" (include "pw.fullname" .)) "default" .Values.operator.serviceAccount.create) }}{{- end }}
 {{- define "pw.secretName" -}}{{ .Values.secrets.existingSecret | default (printf "%s-secrets" (include "pw.fullname" .)) }}{{- end }}
 {{- define "pw.tlsSecret" -}}
 {{- if eq .Values.tls.mode "existingSecret" }}{{ required "tls.existingSecret is required with tls.mode=existingSecret" .Values.tls.existingSecret }}{{ else }}{{ include "pw.fullname" . }}-tls{{ end }}
@@ -46,6 +50,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "pw.validate" -}}
 {{- if not .Values.mailHostname }}{{ fail "mailHostname is required: the public host name of this installation, as in mail.example.com" }}{{ end }}
 {{- if and (eq .Values.mongodb.mode "external") (not .Values.mongodb.uri) (not .Values.mongodb.existingSecret) (not .Values.secrets.existingSecret) }}{{ fail "mongodb.mode=external needs mongodb.existingSecret (a Secret with the key MONGODB_URI) or mongodb.uri; to try it out set mongodb.mode=trial" }}{{ end }}
+{{- if and .Values.operator.enabled (eq (include "pw.serviceAccount" .) (include "pw.operatorAccount" .)) (or .Values.serviceAccount.create .Values.operator.serviceAccount.create) }}{{ fail "serviceAccount.name and operator.serviceAccount.name are the same: every pod would have the rights of the operator; choose two names" }}{{ end }}
 {{- if and .Values.mongodb.uri .Values.mongodb.existingSecret }}{{ fail "mongodb.uri and mongodb.existingSecret exclude each other: set one" }}{{ end }}
 {{- if eq .Values.mongodb.mode "trial" }}
 {{- if or .Values.mongodb.uri .Values.mongodb.existingSecret }}{{ fail "mongodb.mode=trial uses neither mongodb.uri nor mongodb.existingSecret: set mongodb.mode=external, or leave both empty" }}{{ end }}
@@ -54,6 +59,11 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and .Values.worker.keda.enabled .Values.mongodb.uri }}{{ fail "worker.keda.enabled needs the connection string in a Secret: set mongodb.existingSecret instead of mongodb.uri" }}{{ end }}
 {{- if and .Values.tls.existingSecret (ne .Values.tls.mode "existingSecret") }}{{ fail (printf "tls.existingSecret is set, but tls.mode is %s: set tls.mode=existingSecret" .Values.tls.mode) }}{{ end }}
 {{- if and .Values.tls.certManager.issuerRef.name (ne .Values.tls.mode "certManager") }}{{ fail (printf "tls.certManager.issuerRef.name is set, but tls.mode is %s: set tls.mode=certManager" .Values.tls.mode) }}{{ end }}
+{{- if and .Values.operator.enabled (not .Values.operator.serviceAccount.create) (not .Values.operator.serviceAccount.name) }}{{ fail "operator.serviceAccount.create=false needs operator.serviceAccount.name: else the account `default`, which other pods use, gets the operator's rights" }}{{ end }}
+{{- if and .Values.gateway.smtp.tlsRoute.parentRefs (not (hasKey .Values.smtp.service.ports "submissions")) }}{{ fail "gateway.smtp.tlsRoute needs smtp.service.ports.submissions" }}{{ end }}
+{{- range $name, $refs := .Values.gateway.smtp.tcpRoutes }}
+{{- if not (hasKey $.Values.smtp.service.ports $name) }}{{ fail (printf "gateway.smtp.tcpRoutes.%s: smtp.service.ports has no such port" $name) }}{{ end }}
+{{- end }}
 {{- $seen := dict }}
 {{- range $name, $port := .Values.smtp.service.ports }}
 {{- $number := int $port | toString }}
@@ -71,9 +81,16 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and .Values.trustedProxies $proxies }}{{ fail "trustedProxies and config.TRUSTED_PROXIES exclude each other: set trustedProxies" }}{{ end }}
 {{- if and (or .Values.ingress.enabled .Values.gateway.enabled) (not .Values.trustedProxies) (not $proxies) }}{{ fail (include "pw.proxiesMissing" .) }}{{ end }}
 {{- if and .Values.worker.keda.enabled .Values.worker.autoscaling.enabled }}{{ fail "worker.keda and worker.autoscaling exclude each other: enable one" }}{{ end }}
-{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "BOUNCE_DOMAIN" "bounceDomain" "INBOUND_LISTEN" "" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "OPERATOR_NAMESPACE" "" "OPERATOR_IDENTITY" "" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "COMPAT_PORT" "" "METRICS_PORT" "" }}
+{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "BOUNCE_DOMAIN" "bounceDomain" "INBOUND_LISTEN" "" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "DNS_ENDPOINTS" "operator.dnsEndpoints" "OPERATOR_NAMESPACE" "" "OPERATOR_IDENTITY" "" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "COMPAT_PORT" "" "METRICS_PORT" "" }}
 {{- range $name, $value := .Values.config }}
 {{- if hasKey $owned $name }}{{ fail (get $owned $name | empty | ternary (printf "config.%s cannot be set: inside of the pods the chart decides it" $name) (printf "config.%s cannot be set: use %s" $name (get $owned $name))) }}{{ end }}
+{{- end }}
+{{- $settings := .Files.Get "files/settings.yaml" | fromYamlArray }}
+{{- range .Values.extraEnv }}
+{{- if not (regexMatch "^[A-Za-z_][A-Za-z0-9_]*$" .name) }}{{ fail (printf "extraEnv: %s is not a name of a variable" .name) }}{{ end }}
+{{- if hasKey $.Values.config .name }}{{ fail (printf "extraEnv and config both set %s: set one" .name) }}{{ end }}
+{{- if hasKey $owned .name }}{{ fail (get $owned .name | empty | ternary (printf "extraEnv cannot set %s: inside of the pods the chart decides it" .name) (printf "extraEnv cannot set %s: use %s" .name (get $owned .name))) }}{{ end }}
+{{- if and (has .name $settings) (not .valueFrom) }}{{ fail (printf "extraEnv cannot set %s to a value: use config.%s, which is checked; valueFrom may take it from a Secret" .name .name) }}{{ end }}
 {{- end }}
 {{- if and .Release.IsUpgrade (not .Values.secrets.existingSecret) (not (lookup "v1" "Secret" .Release.Namespace (include "pw.secretName" .))) (lookup "v1" "Namespace" "" .Release.Namespace) }}{{ fail (printf "the Secret %s is gone: it holds the key that opens stored DKIM keys and passwords. Restore it; a new one would lose them" (include "pw.secretName" .)) }}{{ end }}
 {{- end }}
@@ -132,36 +149,71 @@ trustedProxies is required with {{ ternary "ingress" "gateway" .Values.ingress.e
 {{/* Pod Security "restricted". */}}
 {{- define "pw.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
+{{- range $key, $id := .Values.podSecurityContext | default dict }}
+{{- if not (kindIs "invalid" $id) }}
+{{ $key }}: {{ int64 $id }}
+{{- end }}
+{{- end }}
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
+{{/* Not empty when the ids are chosen here, and not by the platform. */}}
+{{- define "pw.choosesUser" -}}{{ if not (kindIs "invalid" (dig "runAsUser" nil (.Values.podSecurityContext | default dict))) }}yes{{ end }}{{- end }}
 {{- define "pw.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 runAsNonRoot: true
-runAsUser: 10001
+{{- if include "pw.choosesUser" . }}
+runAsUser: {{ int64 .Values.podSecurityContext.runAsUser }}
+{{- end }}
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Common pod spec: spread over hosts and zones, no token unless requested, probes on the metrics port. */}}
-{{- define "pw.podSpec" -}}
-{{- $values := .values }}
-{{- with .root.Values.imagePullSecrets }}
+{{/* Labels and annotations of the template of a pod; called as pw.labels. */}}
+{{- define "pw.podMeta" -}}
+labels: {{- merge (include "pw.labels" . | fromYaml) .root.Values.podLabels | toYaml | nindent 2 }}
+{{- with .root.Values.podAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* What every pod has, that of the trial database, of the Job and of `helm test` too; called with the root. */}}
+{{- define "pw.podCommon" -}}
+enableServiceLinks: false
+{{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
 {{- end }}
-serviceAccountName: {{ .serviceAccount }}
-automountServiceAccountToken: {{ .token | default false }}
-enableServiceLinks: false
-securityContext: {{- include "pw.podSecurity" .root | nindent 2 }}
-{{- with .root.Values.priorityClassName }}
+{{- if not (kindIs "invalid" .Values.hostUsers) }}
+hostUsers: {{ .Values.hostUsers }}
+{{- end }}
+{{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
+{{- end }}
+
+{{/* Nodes of a pod; called with the values of its component. */}}
+{{- define "pw.nodes" -}}
+{{- with .nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Common pod spec: spread over hosts and zones, no token unless requested, probes on the metrics port. */}}
+{{- define "pw.podSpec" -}}
+{{- $values := .values }}
+{{- include "pw.podCommon" .root }}
+serviceAccountName: {{ .serviceAccount }}
+automountServiceAccountToken: {{ .token | default false }}
+securityContext: {{- include "pw.podSecurity" .root | nindent 2 }}
 terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds | default 60 }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints: {{- toYaml . | nindent 2 }}
+{{- else }}
 topologySpreadConstraints:
   {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
@@ -170,6 +222,10 @@ topologySpreadConstraints:
     labelSelector:
       matchLabels: {{- include "pw.selector" $ | nindent 8 }}
   {{- end }}
+{{- end }}
+{{- with $values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- else }}
 affinity:
   podAntiAffinity:
     preferredDuringSchedulingIgnoredDuringExecution:
@@ -177,12 +233,10 @@ affinity:
         podAffinityTerm:
           topologyKey: kubernetes.io/hostname
           labelSelector:
-            matchLabels: {{- include "pw.selector" . | nindent 14 }}
-{{- with $values.nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
+            matchLabels: {{- include "pw.selector" $ | nindent 14 }}
 {{- end }}
-{{- with $values.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
+{{- with include "pw.nodes" $values | trim }}
+{{ . }}
 {{- end }}
 containers:
   - name: {{ .component }}
@@ -192,6 +246,9 @@ containers:
     env: {{- include "pw.env" .root | nindent 6 }}
       {{- range $name, $value := .env }}
       - { name: {{ $name }}, value: {{ $value | quote }} }
+      {{- end }}
+      {{- with .root.Values.extraEnv }}
+      {{- toYaml . | nindent 6 }}
       {{- end }}
     {{- with .root.Values.extraEnvFrom }}
     envFrom: {{- toYaml . | nindent 6 }}
@@ -224,9 +281,15 @@ containers:
       {{- if .tls }}
       - { name: tls, mountPath: /tls, readOnly: true }
       {{- end }}
+      {{- with .root.Values.extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
 volumes:
   - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
   {{- if .tls }}
   - { name: tls, secret: { secretName: {{ include "pw.tlsSecret" .root }} } }
+  {{- end }}
+  {{- with .root.Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}

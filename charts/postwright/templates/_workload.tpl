@@ -26,11 +26,7 @@ spec:
     rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
   {{- end }}
   template:
-    metadata:
-      labels: {{- include "pw.labels" . | nindent 8 }}
-      {{- with $root.Values.podAnnotations }}
-      annotations: {{- toYaml . | nindent 8 }}
-      {{- end }}
+    metadata: {{- include "pw.podMeta" . | nindent 6 }}
     spec: {{- include "pw.podSpec" . | nindent 6 }}
 {{- if and $root.Values.podDisruptionBudget.enabled (or $scaled (gt (int .values.replicas) 1) $auto.enabled $keda.enabled) }}
 ---
