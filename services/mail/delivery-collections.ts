@@ -10,6 +10,7 @@ import { sendingLimits } from './limits/store/sending-limits.ts'
 import { LOG_BLOCKS } from './log/store/log-blocks.ts'
 import { BODIES } from './store/bodies.ts'
 import { CAPTURED, CAPTURED_PIECES } from './store/captured.ts'
+import { INBOXES } from './store/captured-inboxes.ts'
 import { DELIVERIES } from './store/deliveries.ts'
 import { EVENTS } from './store/events.ts'
 import { MESSAGES } from './store/messages.ts'
@@ -31,6 +32,7 @@ export const deliveryCollections: readonly CollectionDefinition<object>[] = [
   SUPPRESSIONS,
   CAPTURED,
   CAPTURED_PIECES,
+  INBOXES,
   RATES,
   holds,
   queueActions,

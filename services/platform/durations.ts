@@ -10,3 +10,8 @@ export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 /** Seconds of a day, as indexes that expire count. */
 export const DAY_SECONDS = DAY_MS / SECOND_MS
+
+/** The day of a moment in UTC, as in `2026-11-23`. */
+export function utcDayOf(at: Date): string {
+  return at.toISOString().slice(0, 10)
+}

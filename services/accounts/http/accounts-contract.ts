@@ -1,8 +1,8 @@
 /** Operations on sessions, accounts and the audit log, with their schemas. */
 
 import { z } from 'zod'
-import { pageOf, pageQuery } from '../../platform/cursor-pages.ts'
 import { endpoint } from '../../platform/http/endpoint.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../platform/ordered-pages.ts'
 import { newPassword, typedPassword } from '../rules/password.ts'
 import { username } from '../rules/username.ts'
 import { lang, session, tz, user } from './account-schema.ts'
@@ -119,16 +119,19 @@ export const putMyPassword = endpoint({
   status: 204,
 })
 
+/** By time or by name; e-mail addresses are optional, so that their index is partial. */
+export const USER_ORDERS = listOrders('asc', { created_at: ['_id'], username: ['username'] })
+
 /** `GET /api/v1/admin/users`. */
 export const listUsersOperation = endpoint({
   operationId: 'listUsers',
   tag: 'Users',
   method: 'GET',
   path: '/api/v1/admin/users',
-  summary: 'Lists accounts, oldest first.',
+  summary: 'Lists accounts, oldest first unless another order is asked for.',
   access: ADMIN,
-  query: pageQuery,
-  response: pageOf(userWithUse),
+  query: orderedPageQuery(USER_ORDERS),
+  response: orderedPageOf(userWithUse),
 })
 
 /** `POST /api/v1/admin/users`. */
@@ -218,14 +221,17 @@ export const resetPasswordOperation = endpoint({
   response: userWithPassword,
 })
 
+export const AUDIT_ORDERS = listOrders('desc', { at: ['_id'] })
+
 /** `GET /api/v1/audit-logs`. */
 export const listAuditLogs = endpoint({
   operationId: 'listAuditLogs',
   tag: 'Audit log',
   method: 'GET',
   path: '/api/v1/audit-logs',
-  summary: 'Lists who changed what, newest first; an admin sees all accounts, or one with user_id.',
+  summary:
+    'Lists who changed what, newest first unless another order is asked for; an admin sees all accounts, or one with user_id.',
   access: AUDIT,
-  query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
-  response: pageOf(auditEntry),
+  query: orderedPageQuery(AUDIT_ORDERS, { user_id: z.string().min(1).max(128).optional() }),
+  response: orderedPageOf(auditEntry),
 })

@@ -1,20 +1,21 @@
 /** Reads the audit log. */
 
 import type { z } from 'zod'
-import { toPage } from '../../platform/cursor-pages.ts'
 import { bind, type createRouter } from '../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../platform/ordered-pages.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { type AuditDoc, listAudit } from '../store/audit-log.ts'
-import { type auditEntry, listAuditLogs } from './accounts-contract.ts'
+import { AUDIT_ORDERS, type auditEntry, listAuditLogs } from './accounts-contract.ts'
 import type { Caller } from './audit-caller.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 
 /** Mounts the audit log. */
 export function mountAudit(router: ReturnType<typeof createRouter>, { mongo, authorise }: AccountsHttpDeps): void {
-  bind(router, authorise, listAuditLogs, async ({ query }, caller) =>
-    toPage(await listAudit(mongo.db, visible(caller, query.user_id), query), query.limit, showEntry),
-  )
+  bind(router, authorise, listAuditLogs, async ({ query }, caller) => {
+    const rows = await listAudit(mongo.db, visible(caller, query.user_id), orderedPage(AUDIT_ORDERS, query))
+    return toOrderedPage(AUDIT_ORDERS, query, rows, showEntry)
+  })
 }
 
 /** The account whose entries are shown; undefined = all, for an admin who is logged in. Tokens see their own account. */

@@ -1,7 +1,7 @@
 /** Operations on invitations, with their schemas. */
 import { z } from 'zod'
-import { pageOf, pageQuery } from '../../platform/cursor-pages.ts'
 import { endpoint } from '../../platform/http/endpoint.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../platform/ordered-pages.ts'
 import { email } from '../rules/email.ts'
 import { newPassword } from '../rules/password.ts'
 import { username } from '../rules/username.ts'
@@ -40,16 +40,19 @@ export const createInvitation = endpoint({
   response: invitation,
 })
 
+export const INVITATION_ORDERS = listOrders('asc', { created_at: ['_id'], email: ['email'] })
+
 /** `GET /api/v1/admin/invitations`. */
 export const listInvitationsOperation = endpoint({
   operationId: 'listInvitations',
   tag: 'Users',
   method: 'GET',
   path: '/api/v1/admin/invitations',
-  summary: 'Invitations that nobody has accepted, oldest first; expired ones for 30 days.',
+  summary:
+    'Invitations that nobody has accepted, oldest first unless another order is asked for; expired ones for 30 days.',
   access: ADMIN,
-  query: pageQuery,
-  response: pageOf(invitation),
+  query: orderedPageQuery(INVITATION_ORDERS),
+  response: orderedPageOf(invitation),
 })
 
 /** `POST /api/v1/admin/invitations/{id}/resend`. */

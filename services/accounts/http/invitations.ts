@@ -1,7 +1,7 @@
 /** Invitations: what admins do with them, and how a person accepts one. */
 import type { z } from 'zod'
-import { toPage } from '../../platform/cursor-pages.ts'
 import { bind, type createRouter, type WebContext } from '../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../platform/ordered-pages.ts'
 import { toAccount } from '../account-status.ts'
 import { acceptInvitation, invite, inviteAgain, readInvitation, revokeInvitation } from '../invite.ts'
 import { type InvitationDoc, listInvitations } from '../store/invitations.ts'
@@ -11,6 +11,7 @@ import type { AccountsHttpDeps } from './deps.ts'
 import {
   acceptInvitationOperation,
   createInvitation,
+  INVITATION_ORDERS,
   type invitation,
   listInvitationsOperation,
   readInvitationOperation,
@@ -34,9 +35,10 @@ export function mountInvitations(router: ReturnType<typeof createRouter>, deps: 
     return show(made)
   })
 
-  bind(router, authorise, listInvitationsOperation, async ({ query }) =>
-    toPage(await listInvitations(mongo.db, query), query.limit, show),
-  )
+  bind(router, authorise, listInvitationsOperation, async ({ query }) => {
+    const rows = await listInvitations(mongo.db, orderedPage(INVITATION_ORDERS, query))
+    return toOrderedPage(INVITATION_ORDERS, query, rows, show)
+  })
 
   bind(router, authorise, resendInvitation, async ({ params }, caller, context) => {
     const sent = await inviteAgain(deps, caller.account, params.id)

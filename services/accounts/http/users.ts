@@ -1,6 +1,6 @@
 /** What admins do with accounts. */
-import { toPage } from '../../platform/cursor-pages.ts'
 import { bind, type createRouter, type WebContext } from '../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../platform/ordered-pages.ts'
 import {
   changeLimit,
   createUser,
@@ -19,6 +19,7 @@ import {
   listUsersOperation,
   resetPasswordOperation,
   suspendUserOperation,
+  USER_ORDERS,
   unsuspendUserOperation,
 } from './accounts-contract.ts'
 import type { Caller } from './audit-caller.ts'
@@ -38,8 +39,8 @@ export function mountUsers(router: ReturnType<typeof createRouter>, deps: Accoun
   const withUse = async (doc: UserDoc) => (await useOf([doc]))(doc)
 
   bind(router, authorise, listUsersOperation, async ({ query }) => {
-    const docs = await listUsers(mongo.db, query)
-    return toPage(docs, query.limit, await useOf(docs))
+    const docs = await listUsers(mongo.db, orderedPage(USER_ORDERS, query))
+    return toOrderedPage(USER_ORDERS, query, docs, await useOf(docs))
   })
 
   bind(router, authorise, createUserOperation, async ({ body }, caller, context) => {

@@ -1,11 +1,11 @@
 /** The audit log: who changed what, append-only, kept for a year. */
 
-import type { PageRequest } from '../../platform/cursor-pages.ts'
 import * as field from '../../platform/database/fields.ts'
 import { type Db, type DocumentOf, defineModel, modelOf } from '../../platform/database/models.ts'
-import { readPage } from '../../platform/database/read-page.ts'
+import { readOrdered } from '../../platform/database/read-page.ts'
 import { DAY_SECONDS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
+import type { OrderedPage } from '../../platform/ordered-pages.ts'
 
 /** One entry. Secrets never; details only name what changed. */
 export const auditLog = defineModel('audit', {
@@ -38,7 +38,12 @@ export async function recordAudit(db: Db, entry: Omit<AuditDoc, '_id' | 'at'>, n
   await modelOf(db, auditLog).insertOne({ _id: newId('aud', now.getTime()), ...entry, at: now })
 }
 
-/** A page, newest first; of one account, or of all when `userId` is undefined. */
-export function listAudit(db: Db, userId: string | undefined, page: PageRequest): Promise<AuditDoc[]> {
-  return readPage(modelOf(db, auditLog), userId === undefined ? {} : { user_id: userId }, page, 'newest first')
+/** A page, newest first by default; of one account, or of all when `userId` is undefined. */
+export function listAudit(
+  db: Db,
+  userId: string | undefined,
+  page: Partial<OrderedPage> & { limit: number },
+): Promise<AuditDoc[]> {
+  const ordered: OrderedPage = { order: 'desc', fields: ['_id'], ...page }
+  return readOrdered(modelOf(db, auditLog), userId === undefined ? {} : { user_id: userId }, ordered)
 }

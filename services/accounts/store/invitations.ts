@@ -1,5 +1,4 @@
 /** Invitations to an account: one for each address. They are removed when accepted or revoked, or 30 days after their end. */
-import type { PageRequest } from '../../platform/cursor-pages.ts'
 import * as field from '../../platform/database/fields.ts'
 import {
   type Db,
@@ -9,8 +8,9 @@ import {
   modelOf,
   type Session,
 } from '../../platform/database/models.ts'
-import { readPage } from '../../platform/database/read-page.ts'
+import { readOrdered } from '../../platform/database/read-page.ts'
 import { DAY_SECONDS } from '../../platform/durations.ts'
+import type { OrderedPage } from '../../platform/ordered-pages.ts'
 
 /** How long an ended invitation stays in the list, to be sent again. */
 const KEPT_DAYS = 30
@@ -41,9 +41,9 @@ export function insertInvitation(db: Db, invitation: InvitationDoc, session: Ses
   return insertUnique(modelOf(db, invitations), invitation, session)
 }
 
-/** A page of invitations in the order of creation; one more than `limit`, which shows whether more follow. */
-export function listInvitations(db: Db, page: PageRequest): Promise<InvitationDoc[]> {
-  return readPage(modelOf(db, invitations), {}, page)
+/** A page of invitations in one of the orders of the list; one more than `limit`, which shows whether more follow. */
+export function listInvitations(db: Db, page: OrderedPage): Promise<InvitationDoc[]> {
+  return readOrdered(modelOf(db, invitations), {}, page)
 }
 
 /** The invitation with this id. */

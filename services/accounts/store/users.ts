@@ -1,6 +1,5 @@
 /** User accounts: the tenants of the mail module and the admins of the installation. */
 
-import type { PageRequest } from '../../platform/cursor-pages.ts'
 import * as field from '../../platform/database/fields.ts'
 import {
   type Db,
@@ -10,9 +9,10 @@ import {
   modelOf,
   type Session,
 } from '../../platform/database/models.ts'
-import { readPage } from '../../platform/database/read-page.ts'
+import { readOrdered } from '../../platform/database/read-page.ts'
 import { forceConflict } from '../../platform/database/transaction-guard.ts'
 import { managedBy } from '../../platform/managed/managed-fields.ts'
+import type { OrderedPage } from '../../platform/ordered-pages.ts'
 
 /** An account. `username` is unique and case-folded. */
 export const users = defineModel('users', {
@@ -89,9 +89,9 @@ export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
   return (await modelOf(db, users).findOne({ role: 'admin' }).sort({ _id: 1 }).lean()) ?? undefined
 }
 
-/** A page of accounts in the order of creation; one more than `limit`, which shows whether more follow. */
-export function listUsers(db: Db, page: PageRequest): Promise<UserDoc[]> {
-  return readPage(modelOf(db, users), {}, page)
+/** A page of accounts in one of the orders of the list; one more than `limit`, which shows whether more follow. */
+export function listUsers(db: Db, page: OrderedPage): Promise<UserDoc[]> {
+  return readOrdered(modelOf(db, users), {}, page)
 }
 
 /** Stores a new account; false when the name is taken. */

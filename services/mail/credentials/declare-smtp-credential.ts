@@ -60,14 +60,14 @@ export async function applyCredential(
   if (!known.managed_by || (known.user_id !== userId && !isOwner(known.managed_by, deps.resource))) throw taken
   refuseManaged(known, deps)
   if (known.user_id !== userId) {
-    // Only disableCredential disables a managed login: a withdrawn one waits for its account to be listed again.
-    if (known.disabled) throw taken
+    // Disabled, and not by the resource: a withdrawn login waits for its account to be listed again.
+    if (known.disabled && !wanted.disabled) throw taken
     // The resource speaks for another account by now: the login of the one before ends with that.
     await deleteCredential(deps.db, known.user_id, known._id)
     return create(true)
   }
   const { username: _, ...limits } = wanted
-  const fields = { ...limits, disabled: false, managed_by: deps.resource }
+  const fields = { ...limits, managed_by: deps.resource }
   const changed = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(current(known, name), value))
   const credential =
     changed.length === 0

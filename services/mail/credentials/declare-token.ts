@@ -14,7 +14,12 @@ import { listTokensOfResource, updateToken } from './store/tokens.ts'
 export interface WantedToken {
   name: string
   scopes: string[]
-  domain: string
+  /** Of a token that exists it must be the present one. */
+  mode: TokenDoc['mode']
+  capture: boolean
+  allowed_cidrs: string[]
+  /** The domain that it is limited to; undefined for scopes of the whole account. */
+  domain: string | undefined
   /** Days; 0 = without end. */
   validForDays: number
   rotateBeforeDays: number
@@ -53,10 +58,11 @@ export async function applyToken(deps: TokenResourceDeps, userId: string, wanted
   if (!why && current) return { ...(await align(deps, userId, current, wanted)), value: undefined, why: undefined }
   const { token, value } = await issueToken(deps, userId, {
     name: wanted.name,
-    mode: 'live',
+    mode: wanted.mode,
+    capture: wanted.capture,
     scopes: wanted.scopes,
-    domains: [wanted.domain],
-    allowed_cidrs: [],
+    domains: domainsOf(wanted),
+    allowed_cidrs: wanted.allowed_cidrs,
     expires_at: wanted.validForDays === 0 ? undefined : new Date(now + wanted.validForDays * DAY_MS),
   })
   const end = new Date(now + TOKEN_OVERLAP_MS)
@@ -90,17 +96,23 @@ function reasonForNew(
   return end !== undefined && end - now <= rotateBeforeDays * DAY_MS ? 'due' : undefined
 }
 
+function domainsOf({ domain }: Pick<WantedToken, 'domain'>): string[] {
+  return domain === undefined ? [] : [domain]
+}
+
 /** Fewer rights hold immediately, with the token that is in use. */
 async function align(
   deps: TokenResourceDeps,
   userId: string,
   token: TokenDoc,
-  { scopes, domain, validForDays }: WantedToken,
+  { scopes, domain, capture, allowed_cidrs, validForDays }: WantedToken,
 ): Promise<{ token: TokenDoc; changed: string[] }> {
   const expires_at = validForDays === 0 ? undefined : new Date(token.created_at.getTime() + validForDays * DAY_MS)
-  const wanted = { scopes, domains: [domain], ...(expires_at ? { expires_at } : {}) }
+  const limits = { scopes, capture, allowed_cidrs, domains: domainsOf({ domain }) }
+  const wanted = { ...limits, ...(expires_at ? { expires_at } : {}) }
+  const known = Object.entries({ ...token, capture: token.capture ?? false })
   const changed = Object.entries(wanted).filter(
-    ([name, value]) => !isDeepStrictEqual(Object.entries(token).find(([field]) => field === name)?.[1], value),
+    ([name, value]) => !isDeepStrictEqual(known.find(([field]) => field === name)?.[1], value),
   )
   if (changed.length === 0) return { token, changed: [] }
   const updated = await updateToken(deps.db, userId, token._id, wanted)

@@ -37,6 +37,7 @@ export type NewCredential = { password?: string | undefined } & Pick<
   | 'messages_per_hour'
   | 'fallback_sender'
   | 'allow_null_sender'
+  | 'disabled'
   | 'created_by'
 >
 

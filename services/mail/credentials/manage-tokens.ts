@@ -28,6 +28,7 @@ export interface TokenDeps extends ActingResource {
 
 /** A new token. */
 export type NewToken = Pick<TokenDoc, 'name' | 'mode' | 'scopes' | 'domains' | 'allowed_cidrs'> & {
+  capture?: boolean | undefined
   expires_at?: Date | undefined
   created_by?: TokenDoc['created_by']
 }
@@ -50,8 +51,8 @@ export async function issueToken(
 ): Promise<TokenAndValue> {
   const now = clock.now()
   const domains = await ownDomains(db, userId, input.domains)
-  const { mode, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
-  const limits = { mode, scopes, domains, allowedCidrs, expiresAt }
+  const { mode, capture, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
+  const limits = { mode, capture, scopes, domains, allowedCidrs, expiresAt }
   refuseLimits('validation_failed', findLimitErrors(limits, now))
   if (by) refuseLimits('insufficient_scope', excess(limits, by))
   const secret = makeSecret()
@@ -60,6 +61,7 @@ export async function issueToken(
     user_id: userId,
     name: input.name,
     mode: input.mode,
+    ...(capture ? { capture } : {}),
     secret_hash: hashSecret(secret),
     scopes: input.scopes,
     domains,
@@ -105,6 +107,7 @@ export async function revokeToken(deps: TokenDeps, userId: string, id: string): 
 function limitsOf(token: TokenDoc): TokenLimits {
   return {
     mode: token.mode,
+    capture: token.capture,
     scopes: token.scopes,
     domains: token.domains,
     allowedCidrs: token.allowed_cidrs,

@@ -1,19 +1,52 @@
-/** The way out of capture mode: in place of the socket, a collection. Everything else is as in direct mode. */
+/** The way out of captured mail: in place of the socket, a collection. Everything else is as in direct mode. */
 
 import type { Clock } from '../../platform/clock.ts'
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
+import type { Log } from '../../platform/observability/log.ts'
+import type { Config } from '../../platform/process/config.ts'
+import { createTtlCache } from '../../platform/ttl-cache.ts'
+import { isVerifiedDomain } from '../domains/store/domains.ts'
+import { fieldText, parseHeader } from '../message/headers.ts'
 import { saveCaptured } from '../store/captured.ts'
-import type { RecipientOutcome, Sent, Transaction, Transport, Unopened } from './smtp/transport.ts'
+import { type InboxBounds, type InboxPlace, inboxKey, noteArrivals, trimInbox } from '../store/captured-inboxes.ts'
+import { CAPTURE_SITE } from '../store/rules/assign-slot.ts'
+import type { RecipientOutcome, Route, Sent, Transaction, Transport, Unopened } from './smtp/transport.ts'
 
-/** How long captured mail is kept. */
-const KEEP_MS = 7 * DAY_MS
+/** Dependencies of {@link createCapture}. */
+export interface CaptureOptions {
+  mongo: Mongo
+  clock: Clock
+  log: Log
+  config: Pick<Config, 'RETENTION_CAPTURED_DAYS' | 'CAPTURED_PER_DOMAIN' | 'CAPTURED_MB_PER_DOMAIN'>
+}
 
-type Mail = Parameters<typeof saveCaptured>[1][number]
+/** How long a domain counts as it was verified or not, in milliseconds. */
+const VERIFIED_AGE_MS = 30_000
+/** Longest subject that is kept for lists, in characters. */
+const MAX_SUBJECT = 998
 
-/** Makes the transport. */
-export function createCapture(mongo: Mongo, clock: Clock): Transport {
+type Mail = Parameters<typeof saveCaptured>[1][number] & { domain_id: string }
+
+/** What the log of an attempt says, by the reason. */
+const CONVERSATIONS: Readonly<Record<NonNullable<Route['capture']>, string>> = {
+  installation: '-- captured: DELIVERY_MODE=capture sends nothing',
+  domain: '-- captured: the domain is set to capture its mail',
+  token: '-- captured: the token captures what is sent with it',
+  report: '-- captured: a report on captured mail',
+}
+
+/** Makes the transport. A message counts as delivered once it can be read in the inbox. */
+export function createCapture({ mongo, clock, log, config }: CaptureOptions): Transport {
+  const bounds = { messages: config.CAPTURED_PER_DOMAIN, bytes: config.CAPTURED_MB_PER_DOMAIN * 1_000_000 }
+  const verified = createTtlCache<boolean>({ ttlMs: VERIFIED_AGE_MS, max: 5_000, clock, isCacheable: () => true })
+  const boundsOf = async ({ domainId: id }: InboxPlace) =>
+    id === '' || (await verified.get(id, () => isVerifiedDomain(mongo.db, id))) ? bounds : boundsOfUnverified(bounds)
+  const settle = async (places: readonly InboxPlace[], exp: Date) => {
+    await noteArrivals(mongo, places, exp)
+    for (const place of places) await trimInbox(mongo, place, await boundsOf(place))
+  }
   const commit = createGroupCommit<Mail, true>({
     most: 200,
     mostBytes: 16 * 1024 * 1024,
@@ -21,6 +54,11 @@ export function createCapture(mongo: Mongo, clock: Clock): Transport {
     sizeOf: ({ raw }) => raw.length,
     async write(mails) {
       await saveCaptured(mongo, mails)
+      const places = placesOf(mails)
+      // The mail is stored. A failure here costs waiting readers their wake-up, or is made good with the next mail.
+      await settle(places, latest(mails.map(({ exp }) => exp))).catch((error: unknown) =>
+        log.warn({ err: error }, 'the inboxes of captured mail were not updated'),
+      )
       return mails.map(() => true as const)
     },
   })
@@ -34,23 +72,25 @@ export function createCapture(mongo: Mongo, clock: Clock): Transport {
       _id: origin.deliveryId,
       m: origin.messageId,
       user_id: origin.userId,
+      domain_id: origin.domainId,
+      subject: subjectOf(content),
       mail_from: from,
       rcpts: recipients.map(({ email }) => email),
       raw: content,
       at,
-      exp: new Date(at.getTime() + KEEP_MS),
+      exp: new Date(at.getTime() + config.RETENTION_CAPTURED_DAYS * DAY_MS),
     })
     return { kind: 'reply', stage: 'dot', reply: { code: 250, enhanced: '2.0.0', text: 'captured' } }
   }
 
   return {
-    async send(_route, transaction): Promise<Sent> {
+    async send({ capture = 'installation' }, transaction): Promise<Sent> {
       const started = performance.now()
       const outcome = await deliver(transaction)
       return {
         outcomes: transaction.recipients.map(() => outcome),
-        mx: 'capture',
-        conversation: '-- captured: DELIVERY_MODE=capture sends nothing',
+        mx: CAPTURE_SITE,
+        conversation: CONVERSATIONS[capture],
         dsn: false,
         delivered: true,
         ms: Math.round(performance.now() - started),
@@ -58,4 +98,33 @@ export function createCapture(mongo: Mongo, clock: Clock): Transport {
     },
     stop: async () => undefined,
   }
+}
+
+/** Registering a domain proves nothing, and an account may register many. */
+function boundsOfUnverified({ messages, bytes }: InboxBounds): InboxBounds {
+  return { messages: Math.ceil(messages / 10), bytes: Math.ceil(bytes / 10) }
+}
+
+/** A transport that captures what its route says, and sends the rest. */
+export function withCapture(outbound: Transport, capture: Transport): Transport {
+  return {
+    send: (route, ...given) => (route.capture ? capture : outbound).send(route, ...given),
+    stop: () => outbound.stop(),
+  }
+}
+
+/** As the recipient would have read it. */
+function subjectOf(content: Buffer): string {
+  const header = parseHeader(content)
+  const field = 'code' in header ? undefined : header.fields.find(({ name }) => name === 'subject')
+  return field ? fieldText(field).slice(0, MAX_SUBJECT) : ''
+}
+
+function placesOf(mails: readonly Mail[]): InboxPlace[] {
+  const places = mails.map(({ user_id, domain_id }) => ({ userId: user_id, domainId: domain_id }))
+  return [...new Map(places.map(place => [inboxKey(place), place])).values()]
+}
+
+function latest(times: readonly Date[]): Date {
+  return new Date(Math.max(...times.map(time => time.getTime())))
 }

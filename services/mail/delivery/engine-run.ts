@@ -44,7 +44,7 @@ export interface EngineParts {
   heldMail: Pick<HeldMail, 'refresh'>
   /** One run of the background work of queue control. */
   workOnQueue(signal: AbortSignal): Promise<void>
-  rounds: Pick<ClaimRounds, 'next' | 'expired' | 'oldest'>
+  rounds: Pick<ClaimRounds, 'next' | 'search' | 'expired' | 'oldest'>
   refusals: Pick<RefusalRecorder, 'flush' | 'refresh'>
   tlsResults?: Pick<TlsResultRecorder, 'flush'> | undefined
   /** Takes over a claimed batch; when it rejects, it has given the batch back. */

@@ -44,6 +44,7 @@ async function engineOf(scene: DeliveryEnvironment, change: Partial<EngineOption
     slots: await fixSlotCount(mongo, 8),
     ...transportOf(),
     findRoute: captureRoute,
+    findCapture: async () => undefined,
     findPersonalFields: () => undefined,
     findTracking: async () => undefined,
     findReturnPath: async () => undefined,

@@ -9,6 +9,7 @@ import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
 import { RefusalRecorder } from '../domains/record-refusals.ts'
 import { createQuota } from '../limits/quota.ts'
+import { cellsOf } from '../store/cells.ts'
 import { DeliveryQueue } from '../store/deliveries.ts'
 import { findEvents } from '../store/events.ts'
 import { Outbox } from '../store/outgoing.ts'
@@ -33,6 +34,7 @@ import { WakeUps } from './claiming/wake-ups.ts'
 import { HeldMail } from './control/held-mail.ts'
 import { workOnQueue } from './control/queue-worker.ts'
 import { DeliveryEngine } from './engine-run.ts'
+import type { FindCapture } from './find-capture.ts'
 import type { TlsResultRecorder } from './record-tls-results.ts'
 import type { FindReturnPath } from './return-paths.ts'
 import type { FindRoute } from './routes.ts'
@@ -52,7 +54,7 @@ export interface EngineOptions {
   owner: string
   /** Agenda instance of the slots only; the engine starts and stops it. */
   jobs: Jobs
-  /** Number of slots. */
+  /** Number of slots of a cell. */
   slots: number
   /** DELIVERY_MODE=relay. */
   relay: boolean
@@ -62,6 +64,7 @@ export interface EngineOptions {
   graceMs: number
   transport: Transport
   findRoute: FindRoute
+  findCapture: FindCapture
   findReturnPath: FindReturnPath
   findPersonalFields: FindPersonalFields
   findTracking: FindTracking
@@ -78,6 +81,8 @@ export interface EngineOptions {
   suppress(results: readonly Result[]): Promise<void>
   /** Queues the events of these results for webhooks; default: none. */
   queueEvents?(results: readonly Result[]): Promise<void>
+  /** Records the complaints of these recipients of the simulator; default: none. */
+  complain?(results: readonly Result[]): Promise<void>
   /** TLS results that wait to be written; default: none are counted. */
   tlsResults?: Pick<TlsResultRecorder, 'flush'> | undefined
   wake: Wake
@@ -91,6 +96,7 @@ const IN_FLIGHT = { relay: 600, direct: 4_000 }
 /** The engine, connected and not started. */
 export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
   const { mongo, log, metrics, clock, relay, slots, wake } = options
+  const cells = cellsOf(mongo.db)
   const queue = new DeliveryQueue(mongo)
   const outbox = new Outbox(mongo, options.logDays)
   const refusals = new RefusalRecorder({ db: mongo.db, clock })
@@ -99,10 +105,11 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
   const hardStop = new AbortController()
   const signal = hardStop.signal
   const context = () => ({ now: clock.now(), random: options.random, logDays: options.logDays })
-  const allSlotsOf = (site: string) => slotsOf(site, slots, relay)
+  const allSlotsOf = (site: string) => slotsOf(site, slots, relay, cells.count)
 
   const leases = new SlotLeases({
     ...options,
+    cells,
     async onTaken(taken) {
       await queue.recover(taken, clock.now(), VISIBILITY_MS)
       wakeUps.notify()
@@ -117,7 +124,10 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     relay,
     shareOf(site) {
       const owned = claimable()
-      return { owned: allSlotsOf(site).filter(slot => owned.has(slot)).length, parts: partsOf(site, slots, relay) }
+      return {
+        owned: allSlotsOf(site).filter(slot => owned.has(slot)).length,
+        parts: partsOf(site, slots, relay) * cells.count,
+      }
     },
     now: () => clock.now().getTime(),
     schedule: (ms, call) => void setTimeout(call, ms).unref(),
@@ -146,6 +156,7 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
   const delivery = new BatchDelivery({
     ...{ queue, inFlight, sites, wakeUps, giveBack, relay, context, log },
     findRoute: options.findRoute,
+    findCapture: options.findCapture,
     findReturnPath: options.findReturnPath,
     findPersonalFields: options.findPersonalFields,
     findTracking: options.findTracking,

@@ -1,4 +1,5 @@
 /** Which reports final results cause, stored by a real queue: recipients, contents, and how often. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { testClock } from '../../../test/support/time/test-clock.ts'
@@ -7,6 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/observability/log.ts'
 import { createMetrics } from '../../platform/observability/metrics.ts'
 import { BODIES, readBody } from '../store/bodies.ts'
+import { cellsOf } from '../store/cells.ts'
 import { DELIVERIES } from '../store/deliveries.ts'
 import type { EventDoc, MessageDoc, RecipientState } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
@@ -15,6 +17,7 @@ import type { OutgoingMessage } from '../store/outgoing.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
 import type { Result } from './batch/attempt-result.ts'
 import { createReport } from './failure-report.ts'
+import type { FindCapture } from './find-capture.ts'
 
 const clock = testClock()
 const HEADER = 'From: ann@example.com\r\nSubject: the original\r\n'
@@ -29,7 +32,15 @@ afterAll(() => mongo.stop())
 
 /** The function of one worker; `raw`: the stored message, undefined when it is gone. */
 function reporter(
-  { raw, limit }: { raw?: Buffer | undefined; limit?: number } = { raw: Buffer.from(`${HEADER}\r\nHi`) },
+  {
+    raw,
+    limit,
+    findCapture = async () => undefined,
+  }: {
+    raw?: Buffer | undefined
+    limit?: number
+    findCapture?: FindCapture
+  } = { raw: Buffer.from(`${HEADER}\r\nHi`) },
 ) {
   const enqueue = createEnqueue({
     ...{ mongo, log: silentLog, metrics: createMetrics('test'), wake: () => undefined },
@@ -37,7 +48,10 @@ function reporter(
     ...(limit !== undefined && { maxWaitingBytes: limit }),
   })
   const readRaw = async () => raw
-  return createReport({ enqueue, readRaw, clock, from: 'postmaster@mail.test', hostname: 'mail.test' })
+  return createReport({
+    ...{ enqueue, readRaw, findCapture, clock, from: 'postmaster@mail.test', hostname: 'mail.test' },
+    cells: cellsOf(mongo.db),
+  })
 }
 
 type Rcpt = Partial<RecipientState> & Pick<RecipientState, 'email'>
@@ -133,6 +147,30 @@ describe('the recipients of reports', () => {
     ])
     for (const { message } of found)
       expect(message).toMatchObject({ mail_from: '', lane: 'system', via: { channel: 'system' }, left: 1 })
+  })
+})
+
+describe('a report on mail', () => {
+  const live: FindCapture = async () => undefined
+  const capturing: FindCapture = async () => 'domain'
+  test.each<[string, FindCapture, Partial<MessageDoc>, Partial<EventDoc>, string | undefined]>([
+    ['that a server rejected', live, {}, { mx: 'mx.example.net' }, undefined],
+    ['that could not be sent', live, {}, {}, undefined],
+    ['that was captured, though its domain is live by now', live, {}, { mx: 'capture' }, 'report'],
+    ['that was marked at acceptance', live, { capture: 'token' }, {}, 'report'],
+    ['of a capturing domain that could not be sent', capturing, {}, {}, 'report'],
+    ['of a capturing domain that expired', capturing, {}, { type: 'expired' }, 'report'],
+  ])('%s goes the same way', async (_, findCapture, change, event, capture) => {
+    const message = messageTo([{ email: 'b@example.net' }], change)
+    await reporter({ raw: Buffer.from(HEADER), findCapture })([result(message, 0, { event })])
+    expect((await reports()).map(one => one.message.capture)).toEqual([capture])
+  })
+
+  test('waits while it is not known whether the mail is captured', async () => {
+    const given = [result(messageTo([{ email: 'b@example.net' }]), 0)]
+    const findCapture: FindCapture = () => Promise.reject(new Error('not primary'))
+    await expect(reporter({ raw: Buffer.from(HEADER), findCapture })(given)).rejects.toThrow('not primary')
+    expect(await reports()).toEqual([])
   })
 })
 

@@ -3,14 +3,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { DAY_MS } from '../../platform/durations.ts'
-import { newId } from '../../platform/ids.ts'
 import { buildDsn, type DsnRecipient, wantsReport } from '../message/delivery-status-notification.ts'
+import type { Cells } from '../store/cells.ts'
 import { recipientIndex } from '../store/delivery.ts'
 import type { EventDoc, RecipientState, RecipientStatus } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
+import { CAPTURE_SITE } from '../store/rules/assign-slot.ts'
 import type { Enqueue } from '../submission/store/store-accepted.ts'
 import { SYSTEM_USER } from '../submission/system-sender.ts'
 import type { Result } from './batch/attempt-result.ts'
+import type { FindCapture } from './find-capture.ts'
 import { splitMessage } from './rules/dkim-signature-draft.ts'
 
 /** Dependencies of {@link createReport}. */
@@ -19,6 +21,7 @@ export interface ReportOptions {
   /** The complete raw message. */
   readRaw(messageId: string, parts: number): Promise<Buffer | undefined>
   clock: Clock
+  cells: Pick<Cells, 'newMessageIdFor'>
   /** Sender of reports in their header; the envelope sender is empty. */
   from: string
   /** This system's name. */
@@ -26,7 +29,10 @@ export interface ReportOptions {
 }
 
 /** Fields of the message that a report is about. */
-type ReportedMessage = Pick<OutgoingMessage, '_id' | 'user_id' | 'mail_from' | 'parts' | 'dsn' | 'created_at'>
+type ReportedMessage = Pick<
+  OutgoingMessage,
+  '_id' | 'user_id' | 'mail_from' | 'parts' | 'dsn' | 'created_at' | 'capture'
+>
 
 /** Settlements are repeated within minutes; a worker that was away for a day finds its results settled by others. */
 const KEY_LIFE_MS = DAY_MS
@@ -40,7 +46,9 @@ const FULL_BYTES = 1024 * 1024
  * Never about mail with an empty sender. Rejects when a report could not be stored, so that the results stay; called
  * again with the same results it sends nothing more.
  */
-export function createReport(options: ReportOptions): (results: readonly Result[]) => Promise<void> {
+export function createReport(
+  options: ReportOptions & { findCapture: FindCapture },
+): (results: readonly Result[]) => Promise<void> {
   return async results => {
     const due = results.flatMap(result => {
       const recipient = toRecipient(result)
@@ -53,12 +61,25 @@ export function createReport(options: ReportOptions): (results: readonly Result[
       if (first)
         await send(
           options,
-          first.result.message,
+          { ...first.result.message, ...((await isCaptured(options, entries)) && { capture: 'domain' }) },
           entries.map(({ recipient }) => recipient),
           entries.map(({ result }) => result.event._id),
         )
     }
   }
+}
+
+/**
+ * A report on captured mail is captured as well. What failed without a transport, or expired, names no host: then it goes by
+ * what the domain is set to now.
+ */
+async function isCaptured(
+  { findCapture }: { findCapture: FindCapture },
+  entries: readonly { result: Result }[],
+): Promise<boolean> {
+  if (entries.some(({ result }) => result.event.mx === CAPTURE_SITE)) return true
+  const [first] = entries
+  return first !== undefined && (await findCapture(first.result.message)) !== undefined
 }
 
 /**
@@ -110,7 +131,7 @@ function toRecipient(result: Result): DsnRecipient | undefined {
 }
 
 async function send(
-  { enqueue, readRaw, clock, from, hostname }: ReportOptions,
+  { enqueue, readRaw, clock, cells, from, hostname }: ReportOptions,
   message: ReportedMessage,
   recipients: readonly DsnRecipient[],
   attempts: readonly string[],
@@ -118,7 +139,8 @@ async function send(
   const raw = (await readRaw(message._id, message.parts)) ?? Buffer.alloc(0)
   const full = message.dsn?.ret === 'FULL' && raw.length <= FULL_BYTES
   const now = clock.now()
-  const id = newId('em', now.getTime())
+  const idem = keyOf(attempts, now)
+  const id = cells.newMessageIdFor(SYSTEM_USER, idem.key, now)
   const messageId = `<${id}@${hostname}>`
   const report = buildDsn({
     from,
@@ -136,6 +158,7 @@ async function send(
     id,
     user_id: SYSTEM_USER,
     report_for: message.user_id,
+    ...(message.capture && { capture: 'report' }),
     domain_id: '',
     via: { channel: 'system' },
     mail_from: '',
@@ -147,7 +170,7 @@ async function send(
     created_at: now,
     raw: report,
     recipients: [{ email: message.mail_from, type: 'envelope' }],
-    idem: keyOf(attempts, now),
+    idem,
   })
   // key_taken: it is in the queue already, or has gone out.
   if (outcome.kind === 'unavailable') throw new Error('a delivery report could not be stored')

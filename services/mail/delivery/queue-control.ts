@@ -1,10 +1,12 @@
 /** What an account may do with its waiting mail: cancel it, or have it tried now. */
+
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { collectionOf, type Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
+import { cellsOf } from '../store/cells.ts'
 import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW } from '../store/deliveries.ts'
 import { type ClaimRef, type Delivery, recipientIndex, toDelivery } from '../store/delivery.ts'
 import type { EventDoc, MessageDoc } from '../store/documents.ts'
@@ -41,7 +43,11 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   const { mongo, clock } = options
   const message = await ownMessage(mongo, userId, messageId)
   const now = clock.now()
-  const taken = await takeClaims(mongo, deliveriesOfMessage(messageId), now)
+  const taken = await takeClaims(
+    mongo,
+    { ...deliveriesOfMessage(messageId), ...cellsOf(mongo.db).of([messageId]) },
+    now,
+  )
   if (taken.length === 0) throw new ProblemError('not_cancelable')
   await endCanceled(options, taken, () => message.rcpts.length)
   return taken.length
@@ -50,10 +56,13 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
 /** Cancels those of these deliveries whose content is not on its way; answers how many. Repeating it changes nothing. */
 export async function cancelDeliveries(options: QueueControlOptions, found: readonly Delivery[]): Promise<number> {
   const { mongo, clock } = options
-  const taken = await takeClaims(mongo, { _id: { $in: found.map(({ id }) => id) } }, clock.now())
+  const cells = cellsOf(mongo.db)
+  const ids = found.map(({ id }) => id)
+  const taken = await takeClaims(mongo, { _id: { $in: ids }, ...cells.of(ids) }, clock.now())
   if (taken.length === 0) return 0
+  const messageIds = [...new Set(taken.map(({ messageId }) => messageId))]
   const messages = await collectionOf(mongo.db, MESSAGES)
-    .find({ _id: { $in: [...new Set(taken.map(({ messageId }) => messageId))] } })
+    .find({ _id: { $in: messageIds }, ...cells.of(messageIds) })
     .project<{ _id: string; count: number }>({ count: { $size: '$rcpts' } })
     .toArray()
   const counts = new Map(messages.map(({ _id, count }) => [_id, count]))
@@ -121,7 +130,7 @@ async function takeClaims(mongo: Mongo, which: { _id: object }, now: Date): Prom
  */
 export async function retryNow(options: QueueControlOptions, userId: string, messageId: string): Promise<number> {
   await ownMessage(options.mongo, userId, messageId)
-  return makeDue(options, deliveriesOfMessage(messageId))
+  return makeDue(options, { ...deliveriesOfMessage(messageId), ...cellsOf(options.mongo.db).of([messageId]) })
 }
 
 /** Makes those of these deliveries that wait for another attempt, and are not held, due now; answers how many. */
@@ -140,7 +149,7 @@ export async function makeDue(
 /** Whose deliveries wait for another attempt at one destination. */
 interface WaitingAt {
   site: string
-  /** Number of slots, and whether everything goes through one relay. */
+  /** Number of slots of a cell, and whether everything goes through one relay. */
   slots: number
   relay: boolean
 }
@@ -153,10 +162,12 @@ export async function retrySite(
   { mongo, clock }: Pick<QueueControlOptions, 'mongo' | 'clock'>,
   { site, slots, relay }: WaitingAt,
 ): Promise<number> {
-  const places = slotsOf(site, slots, relay)
+  const cells = cellsOf(mongo.db)
+  const places = slotsOf(site, slots, relay, cells.count)
   const now = clock.now()
   const { modifiedCount } = await collectionOf(mongo.db, DELIVERIES).updateMany(
     {
+      ...cells.ofSlots(places),
       flow: NO_FLOW, // the index keeps what waits for its time under it; what is in a flow is due already
       due: { $gt: now },
       slot: { $in: places },
@@ -171,7 +182,7 @@ export async function retrySite(
 
 async function ownMessage(mongo: Mongo, userId: string, messageId: string): Promise<Pick<MessageDoc, 'rcpts'>> {
   const message = await collectionOf(mongo.db, MESSAGES).findOne(
-    { _id: messageId, user_id: userId },
+    { _id: messageId, ...cellsOf(mongo.db).of([messageId]), user_id: userId },
     { projection: { rcpts: 1 } },
   )
   if (!message) throw new ProblemError('not_found', sentence('detail.no_message'))

@@ -6,10 +6,9 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
-import { DAY_MS } from '../../platform/durations.ts'
-import { utcDayOf } from './rules/report-schedule.ts'
-import type { FailedTls, TlsResult } from './rules/tls-results.ts'
-import { addTlsCounts, type FailureCount, type NewTlsCounts, type PolicyCount } from './store/tls-days.ts'
+import { DAY_MS, utcDayOf } from '../../platform/durations.ts'
+import type { FailedTls, TlsFailureCount, TlsResult } from './rules/tls-results.ts'
+import { addTlsCounts, type NewTlsCounts, type PolicyCount } from './store/tls-days.ts'
 
 /** Domains and days that wait for the next write; sessions with further ones are not counted. */
 const MAX_PENDING = 20_000
@@ -18,7 +17,7 @@ const MAX_FAILURES = 50
 /** Different policies of a domain that wait. */
 const MAX_POLICIES = 5
 
-type Policy = Omit<PolicyCount, 'failures'> & { failures: Map<string, FailureCount> }
+type Policy = Omit<PolicyCount, 'failures'> & { failures: Map<string, TlsFailureCount> }
 interface Pending {
   day: string
   domain: string
@@ -101,7 +100,7 @@ export class TlsResultRecorder {
   }
 }
 
-function addFailure(failures: Map<string, FailureCount>, digest: string, failure: FailureCount): void {
+function addFailure(failures: Map<string, TlsFailureCount>, digest: string, failure: TlsFailureCount): void {
   const known = failures.get(digest)
   if (known) known.sessions += failure.sessions
   else if (failures.size < MAX_FAILURES) failures.set(digest, failure)

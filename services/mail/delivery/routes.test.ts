@@ -138,5 +138,9 @@ test.each([
   ['ann@Example.com', 'example.com'],
 ])('captured mail for %s has the site that it would have outside: %s', async (rcpt, site) => {
   const found = routeOf(await captureRoute(rcpt))
-  expect(found).toEqual({ kind: 'route', site, route: { key: site, hosts: ['capture.invalid'] } })
+  expect(found).toEqual({
+    kind: 'route',
+    site,
+    route: { key: site, hosts: ['capture.invalid'], capture: 'installation' },
+  })
 })

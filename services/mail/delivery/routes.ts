@@ -1,7 +1,8 @@
 /** Finds the route of a delivery: the relay, the captured mail, or the hosts of its domain. */
 import type { Sentence } from '../../platform/sentences/sentence.ts'
 import { domainOf } from '../message/address.ts'
-import { siteOf } from '../store/rules/assign-slot.ts'
+import type { CaptureReason } from '../store/documents.ts'
+import { CAPTURE_SITE, siteOf } from '../store/rules/assign-slot.ts'
 import type { LocalFailure } from './batch/attempt-result.ts'
 import { providerOfHosts } from './rules/mx-hosts.ts'
 import type { StsPolicy } from './rules/tls-requirement.ts'
@@ -24,10 +25,15 @@ export function fixedRoute(site: string, host: string): FindRoute {
   return async () => found
 }
 
-/** The captured mail: sites as in direct mode, without a lookup. */
+/** DELIVERY_MODE=capture: sites as in direct mode, without a lookup. */
 export const captureRoute: FindRoute = async rcpt => {
   const site = siteOf(domainOf(rcpt))
-  return { kind: 'route', site, route: { key: site, hosts: ['capture.invalid'] } }
+  return { kind: 'route', site, route: { key: site, hosts: ['capture.invalid'], capture: 'installation' } }
+}
+
+/** The captured mail of one message: its recipients share a transaction, whatever their domains. */
+export function routeOfCaptured(capture: CaptureReason): Extract<FoundRoute, { kind: 'route' }> {
+  return { kind: 'route', site: CAPTURE_SITE, route: { key: CAPTURE_SITE, hosts: ['capture.invalid'], capture } }
 }
 
 /** By MX. A domain at a large provider joins the provider's site. */

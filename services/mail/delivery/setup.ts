@@ -10,6 +10,8 @@ import type { Running } from '../../platform/running.ts'
 import { createReadDestinationLimits, defaultLimits } from '../limits/find-limits.ts'
 import { domainOf } from '../message/address.ts'
 import { readBody } from '../store/bodies.ts'
+import { cellsOf } from '../store/cells.ts'
+import { RELAY_SITE } from '../store/rules/flow.ts'
 import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { createPersonalFields } from '../streams/find-personal-fields.ts'
@@ -19,24 +21,29 @@ import { createFindTracking } from '../tracking/track-content.ts'
 import { createTrackedDomains } from '../tracking/tracked-domains.ts'
 import { queueAttempts } from '../webhooks/message-events.ts'
 import { mailWebhooksOf } from '../webhooks/queue-mail-events.ts'
-import { createCapture } from './capture.ts'
+import type { Result } from './batch/attempt-result.ts'
+import { createCapture, withCapture } from './capture.ts'
 import { createDeliveryEngine } from './engine.ts'
 import { createReport } from './failure-report.ts'
+import { createFindCapture, type FindCapture } from './find-capture.ts'
 import { TlsResultRecorder } from './record-tls-results.ts'
 import { createReturnPaths, type FindReturnPath } from './return-paths.ts'
-import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes.ts'
+import { captureRoute, directRoutes, fixedRoute } from './routes.ts'
 import { sharedStsPolicies } from './shared-sts-policies.ts'
 import { createKeys } from './signing-keys.ts'
+import { type WayOut, withSimulator } from './simulator.ts'
 import { LEASE_TIMES, type LeaseTimes } from './slots/slot-leases.ts'
 import { createLookup, createMx } from './smtp/mx.ts'
 import { createOutbound } from './smtp/outbound.ts'
 import type { Deadlines } from './smtp/session.ts'
 import { createTlsPolicy } from './smtp/tls-policy.ts'
-import type { Relay, Transport } from './smtp/transport.ts'
+import type { Relay } from './smtp/transport.ts'
 import { createSuppress } from './suppress-bounced.ts'
 
-/** Settings that only tests change. */
+/** Settings that only tests change, and what subjects above this one do. */
 export interface DeliverySetup {
+  /** Records the complaints of these recipients of the simulator; default: none. */
+  complain?(results: readonly Result[]): Promise<void>
   times?: LeaseTimes
   deadlines?: Deadlines
   /** Certificate authority of the receivers, besides the system's. */
@@ -62,6 +69,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const { isSuspended } = createAccounts(mongo.db, clock)
   const webhooks = mailWebhooksOf({ mongo, clock })
   const tlsResults = sendsTlsReports(config) ? new TlsResultRecorder({ db: mongo.db, clock }) : undefined
+  const wayOut = transportOf(foundation, setup, tlsResults)
   const engine = createDeliveryEngine({
     mongo,
     log,
@@ -74,7 +82,8 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     logDays: config.RETENTION_LOG_DAYS,
     times: setup.times ?? LEASE_TIMES,
     graceMs: setup.graceMs ?? GRACE_MS,
-    ...transportOf(foundation, setup, tlsResults),
+    ...wayOut,
+    ...withSimulator(wayOut, relay ? RELAY_SITE : undefined),
     tlsResults,
     findReturnPath: returnPathsOf(foundation),
     findPersonalFields: createPersonalFields({ secrets, baseUrl: config.APP_BASE_URL }),
@@ -92,7 +101,9 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     report: createReport({
       enqueue,
       readRaw: (id, parts) => readBody(mongo, id, parts),
+      findCapture: wayOut.findCapture,
       clock,
+      cells: cellsOf(mongo.db),
       from,
       hostname: config.MAIL_HOSTNAME,
     }),
@@ -101,6 +112,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
         webhooks,
         results.map(({ event, classification: { kind } }) => ({ event, kind })),
       ),
+    ...(setup.complain && { complain: setup.complain }),
     wake,
     random: Math.random,
   })
@@ -125,9 +137,12 @@ function transportOf(
   foundation: Foundation,
   { deadlines, ca }: DeliverySetup,
   tlsResults: TlsResultRecorder | undefined,
-): { transport: Transport; findRoute: FindRoute } {
+): WayOut & { findCapture: FindCapture } {
   const { config, mongo, clock, metrics } = foundation
-  if (config.DELIVERY_MODE === 'capture') return { transport: createCapture(mongo, clock), findRoute: captureRoute }
+  const capture = createCapture(foundation)
+  // Everything is captured: with the site of captured mail if acceptance marked it, and with those of its recipients if not.
+  if (config.DELIVERY_MODE === 'capture')
+    return { transport: capture, findRoute: captureRoute, findCapture: async message => message.capture }
   const relay = config.DELIVERY_MODE === 'relay' ? readRelay(config) : undefined
   const now = () => clock.now().getTime()
   const lookup = createLookup(config.DNS_SERVERS)
@@ -151,7 +166,11 @@ function transportOf(
     onConnections: count => metrics.outboundConnections.set(count),
     countTls: tlsResults && (result => tlsResults.count(result)),
   })
-  return { transport, findRoute: relay ? fixedRoute('relay', relay.host) : directRoutes({ mx, tlsPolicy }) }
+  return {
+    transport: withCapture(transport, capture),
+    findRoute: relay ? fixedRoute(RELAY_SITE, relay.host) : directRoutes({ mx, tlsPolicy }),
+    findCapture: createFindCapture({ db: mongo.db, clock }),
+  }
 }
 
 /** RELAY_URL: `smtp://user:password@host:port` or `smtps://…`; ports 25 and 465 by default. */

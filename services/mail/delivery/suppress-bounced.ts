@@ -2,6 +2,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
+import { isSimulated } from '../store/rules/simulation.ts'
 import { addSuppressions } from '../suppressions/add-suppressions.ts'
 import type { Result } from './batch/attempt-result.ts'
 
@@ -34,7 +35,10 @@ export function createSuppress({ db, clock, metrics }: SuppressOptions): (result
   }
 }
 
-function isMissingAddress({ message, next, classification, event }: Result): boolean {
+/** An address of the simulator stays usable, so that the next test finds the same. */
+function isMissingAddress({ delivery, message, next, classification, event }: Result): boolean {
   const isFinal = next.kind === 'end' && next.status === 'bounced' && event.ambiguous !== true
-  return isFinal && classification.kind === 'address' && message.via.channel !== 'system'
+  return (
+    isFinal && classification.kind === 'address' && message.via.channel !== 'system' && !isSimulated(delivery.recipient)
+  )
 }

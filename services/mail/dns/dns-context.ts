@@ -12,7 +12,8 @@ import { aliasTargetOf } from '../message/tracking-host.ts'
 import { createProvider } from './providers/create-provider.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './providers/provider.ts'
 import { ALLOWANCES } from './providers/rules/call-budget.ts'
-import { type DnsCredentials, dnsCredentials } from './providers/rules/dns-credentials.ts'
+import { type DnsCredentials, storedCredentials } from './providers/rules/dns-credentials.ts'
+import { scopedProvider } from './providers/scoped-provider.ts'
 import { BudgetExhausted, blockCalls, takeCall } from './providers/store/call-budgets.ts'
 import { type SendingHost, spfViolations } from './records/guidance.ts'
 import { createResolver, type Resolver } from './resolver.ts'
@@ -93,13 +94,17 @@ function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
 
 const CREDENTIALS_LOST = sentence('dns_provider.credentials_lost')
 
-/** The provider of a stored account. Throws {@link DnsProviderError} `auth` for credentials that cannot be unsealed. */
+/**
+ * The provider of a stored account, restricted to the domains of a shared one. Throws {@link DnsProviderError} `auth` for
+ * credentials that cannot be unsealed.
+ */
 export function providerOf(
   deps: DnsDeps,
-  account: { _id: string; provider: ProviderType; sealed: string },
+  account: { _id: string; provider: ProviderType; sealed: string; shared?: { domains: readonly string[] } },
 ): DnsProvider {
   try {
-    return deps.provider(account._id, openCredentials(deps.secrets, account))
+    const provider = deps.provider(account._id, openCredentials(deps.secrets, account))
+    return account.shared ? scopedProvider(provider, account.shared.domains) : provider
   } catch (error) {
     if (error instanceof SecretError) throw new DnsProviderError(account.provider, 'auth', CREDENTIALS_LOST)
     throw error
@@ -114,7 +119,7 @@ export function sealCredentials(secrets: Secrets, accountId: string, credentials
 /** The inverse of {@link sealCredentials}. Throws SecretError. */
 export function openCredentials(secrets: Secrets, { _id, sealed }: { _id: string; sealed: string }): DnsCredentials {
   const opened: unknown = JSON.parse(secrets.open('dns-credential', `dns-accounts/${_id}`, sealed))
-  const { data } = dnsCredentials.safeParse(opened)
+  const { data } = storedCredentials.safeParse(opened)
   // An earlier version accepted other credentials. The violation is not reported: it may repeat the secret.
   if (!data) throw new SecretError('the sealed credentials are not of a kind that is taken today')
   return data

@@ -17,6 +17,16 @@ export interface DnsSession {
   lookup: Lookup
   /** The answers of every authoritative server and every recursor. */
   views(name: string, type: LookupType): Promise<Views>
+  /**
+   * The first definite answer of an authoritative server of the zone. Servers that another session of the resolver found are
+   * asked without looking for them again.
+   */
+  authoritative(zone: string, name: string, type: LookupType): Promise<Answer>
+  /**
+   * The answers of all authoritative servers of the zone, eight at most, which are asked at once; found as those of
+   * {@link authoritative}.
+   */
+  everyAuthoritative(zone: string, name: string, type: LookupType): Promise<Answer[]>
   /** Seconds that "no such name" may be cached in the zone of the name (RFC 2308); undefined: unknown. */
   negativeTtl(name: string): Promise<number | undefined>
   /** Name servers of the zone that contains the name, as public DNS delegates it. */
@@ -37,9 +47,19 @@ export interface SessionOptions {
   timeoutMs: number
   /** For the whole session. */
   deadlineMs: number
+  /** Servers of zones that earlier sessions found; sessions add to it. */
+  knownServers: KnownServers
 }
 
-interface NamedServer extends ServerAddress {
+/** Authoritative servers by zone. */
+export interface KnownServers {
+  get(zone: string): NamedServer[] | undefined
+  set(zone: string, servers: NamedServer[]): unknown
+  delete(zone: string): unknown
+}
+
+/** An authoritative server with its host name. */
+export interface NamedServer extends ServerAddress {
   name: string
 }
 
@@ -54,6 +74,8 @@ export function openSession(options: SessionOptions): DnsSession {
   return {
     lookup: (name, type) => session.lookup(name, type),
     views: (name, type) => session.views(name, type),
+    authoritative: (zone, name, type) => session.authoritative(zone, name, type),
+    everyAuthoritative: (zone, name, type) => session.everyAuthoritative(zone, name, type),
     negativeTtl: name => session.negativeTtl(name),
     nameServers: name => session.nameServers(name),
     zoneOf: name => session.zoneOf(name),
@@ -92,6 +114,29 @@ class Session {
       }),
     )
     return { authoritative: await Promise.all(authoritative), recursive: await Promise.all(recursive) }
+  }
+
+  async authoritative(zone: string, name: string, type: LookupType): Promise<Answer> {
+    const { knownServers } = this.#options
+    const servers = knownServers.get(zone) ?? (await this.#serversOf(zone))
+    if (!Array.isArray(servers)) return servers
+    let answer: Answer = temporary(sentence('dns.no_server_address', { zone }))
+    for (const server of servers) {
+      answer = await this.#authoritativeAnswer(server, name, type)
+      if (answer.kind !== 'temporary') return answer
+    }
+    // They may have moved: the next session looks for them again.
+    knownServers.delete(zone)
+    return answer
+  }
+
+  async everyAuthoritative(zone: string, name: string, type: LookupType): Promise<Answer[]> {
+    const { knownServers } = this.#options
+    const servers = knownServers.get(zone) ?? (await this.#serversOf(zone))
+    if (!Array.isArray(servers)) return [servers]
+    const answers = await Promise.all(servers.map(server => this.#authoritativeAnswer(server, name, type)))
+    if (answers.every(({ kind }) => kind === 'temporary')) knownServers.delete(zone)
+    return answers
   }
 
   async negativeTtl(name: string): Promise<number | undefined> {
@@ -167,6 +212,7 @@ class Session {
       if ('kind' in found) return found
       const addressed = await Promise.all(found.servers.slice(0, MAX_SERVERS).map(server => this.#addressesOf(server)))
       const servers = addressed.flat().slice(0, MAX_SERVERS)
+      if (servers.length > 0) this.#options.knownServers.set(found.zone, servers)
       return servers.length > 0 ? servers : temporary(sentence('dns.no_server_address', { zone: found.zone }))
     })
   }

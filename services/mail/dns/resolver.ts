@@ -1,6 +1,8 @@
 /** Opens DNS sessions over the recursors that receivers would use; each session serves one check. */
 import { getServers } from 'node:dns'
-import { type DnsSession, openSession } from './dns-session.ts'
+import { LRUCache } from 'lru-cache'
+import { HOUR_MS } from '../../platform/durations.ts'
+import { type DnsSession, type NamedServer, openSession } from './dns-session.ts'
 import type { ServerAddress } from './dns-transport.ts'
 
 /** Options of {@link createResolver}. */
@@ -27,12 +29,17 @@ const DEADLINE_MS = 20_000
 /** More recursors add load, not certainty. */
 const MAX_RECURSORS = 3
 
+/** Zones whose servers are remembered, and for how long: those of managed domains are asked every five minutes. */
+const KNOWN_ZONES = 20_000
+const KNOWN_MS = HOUR_MS
+
 /** A resolver over the configured or the system's recursors. */
 export function createResolver(options: ResolverOptions): Resolver {
   const { servers, port, allowPrivate, timeoutMs = TIMEOUT_MS, deadlineMs = DEADLINE_MS } = options
   const configured = servers.length > 0 ? servers : getServers()
   const recursors = configured.slice(0, MAX_RECURSORS).map(parseServer)
-  return { session: () => openSession({ recursors, port, allowPrivate, timeoutMs, deadlineMs }) }
+  const knownServers = new LRUCache<string, NamedServer[]>({ max: KNOWN_ZONES, ttl: KNOWN_MS })
+  return { session: () => openSession({ recursors, port, allowPrivate, timeoutMs, deadlineMs, knownServers }) }
 }
 
 /** Parses `ip`, `ip:port` or `[ipv6]:port`. */

@@ -5,7 +5,9 @@ import { sentence } from '../../platform/sentences/sentence.ts'
 import { refuseManaged } from '../managed.ts'
 import type { ManagedBy } from '../store/documents.ts'
 import { countWaiting } from '../store/waiting.ts'
+import { sharedProviderOf } from './dns-accounts/declare-dns-account.ts'
 import { type DomainDeps, registerDomain } from './register-domain.ts'
+import { changeDelivery, type WantedDelivery } from './rules/delivery-mode.ts'
 import type { DnsSettingsDoc, DomainDoc } from './store/domain-model.ts'
 import {
   deleteDomain,
@@ -28,6 +30,8 @@ export interface WantedDomain {
   dns: WantedDns
   /** Undefined: nothing is tracked. */
   tracking?: DomainDoc['tracking']
+  /** Where its mail goes; undefined: to its recipients. */
+  delivery?: WantedDelivery | undefined
   /** The account that writes; `keep` leaves the present one, `none` takes it off. */
   dnsAccount: { id: string } | 'keep' | 'none'
 }
@@ -164,11 +168,17 @@ export async function returnDomain(deps: ResourceDeps, domainId: string, wasSusp
   await releaseDomain(deps, domainId, 'Retain', wasSuspended)
 }
 
-/** Transfers a domain to another resource that declares it. */
+/**
+ * Transfers a domain to another resource that declares it. A permission to write with a shared account is that of a namespace:
+ * it does not go to another one.
+ */
 export async function transferDomain(deps: ResourceDeps, domainId: string, successor: ManagedBy): Promise<void> {
   const domain = await findDomainById(deps.db, domainId)
   if (domain?.managed_by?.uid !== deps.resource.uid) return
-  await updateDomain(deps.db, domainId, { managed_by: successor, updated_at: deps.clock.now() })
+  const leavesNamespace = successor.namespace !== deps.resource.namespace
+  const isShared = domain.dns_account_id !== undefined && (await sharedProviderOf(deps, domain.dns_account_id))
+  const change = { managed_by: successor, updated_at: deps.clock.now() }
+  await updateDomain(deps.db, domainId, change, leavesNamespace && isShared ? ['dns_account_id'] : [])
 }
 
 /** Fields that a suspension removes: a verification that was lost before does not count when the suspension ends. */
@@ -178,7 +188,15 @@ function lapsed({ status, verified_by }: DomainDoc): 'verified_by'[] {
 
 interface Difference {
   change: Partial<DomainDoc>
-  remove: ('tracking' | 'dns_account_id' | 'suspended_by' | 'verified_by' | 'formerly_managed_by')[]
+  remove: (
+    | 'tracking'
+    | 'delivery'
+    | 'redirect_to'
+    | 'dns_account_id'
+    | 'suspended_by'
+    | 'verified_by'
+    | 'formerly_managed_by'
+  )[]
 }
 
 function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain): Difference {
@@ -192,6 +210,9 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
   if (!wanted.tracking && domain.tracking) remove.push('tracking')
   if (wanted.tracking && !isDeepStrictEqual(domain.tracking, wanted.tracking)) change.tracking = wanted.tracking
+  const routed = differentRoute(domain, wanted.delivery ?? {})
+  Object.assign(change, routed.change)
+  remove.push(...routed.remove)
   if (wanted.dnsAccount === 'none') {
     if (domain.dns_account_id !== undefined) remove.push('dns_account_id')
   } else if (wanted.dnsAccount !== 'keep' && domain.dns_account_id !== wanted.dnsAccount.id)
@@ -203,6 +224,18 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
     remove.push(...lapsed(domain))
   }
   return { change, remove }
+}
+
+/** Where mail is to go, where that is not as declared. */
+function differentRoute(domain: DomainDoc, wanted: WantedDelivery): Pick<Difference, 'change' | 'remove'> {
+  const routed = changeDelivery({}, wanted)
+  if (routed.kind === 'wrong') throw new ProblemError('validation_failed', routed.reason)
+  const { delivery, redirect_to } = routed.set
+  const same = delivery === domain.delivery && redirect_to === domain.redirect_to
+  return {
+    change: same ? {} : routed.set,
+    remove: routed.remove.filter(field => domain[field] !== undefined),
+  }
 }
 
 /** Ends a suspension by the resource: verified again if it was and no other account is now; else pending, with a check at once. */

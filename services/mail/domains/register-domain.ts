@@ -11,6 +11,7 @@ import { type ActingResource, refuseManaged } from '../managed.ts'
 import { createDkimKey, newSelector } from './dkim-keys.ts'
 import { servesDomain } from './dns-accounts/rules/account-scope.ts'
 import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
+import { changeDelivery, type WantedDelivery } from './rules/delivery-mode.ts'
 import { normaliseDomain } from './rules/domain-name.ts'
 import { checkSoon, replaceKeys } from './store/dns-checks.ts'
 import type { DkimKeyDoc, DnsSettingsDoc, DomainDoc } from './store/domain-model.ts'
@@ -116,7 +117,7 @@ export async function newDomain(deps: DomainDeps, userId: string, name: string):
 }
 
 /** A domain of the account by id or name in any writing, or 404. */
-export async function getDomain({ db }: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
+export async function getDomain({ db }: Pick<DomainDeps, 'db'>, userId: string, idOrName: string): Promise<DomainDoc> {
   const name = normaliseDomain(idOrName)
   const domain = await findDomain(db, userId, name.ok ? name.name : idOrName)
   if (!domain) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
@@ -124,7 +125,7 @@ export async function getDomain({ db }: DomainDeps, userId: string, idOrName: st
 }
 
 /** What a person may change of a domain; absent stays. */
-export interface DomainSettings {
+export interface DomainSettings extends WantedDelivery {
   /** Account at a DNS provider that the records are written through; null = none. */
   dns_account_id?: string | null | undefined
   /** How the records are kept; fields that are left out stay as they are. */
@@ -134,18 +135,19 @@ export interface DomainSettings {
 }
 
 /**
- * Changes a domain and makes a DNS check due. 422 when the DNS account is not the account's own, or when records are
- * to be kept without one. Without an account records are no longer kept.
+ * Changes a domain and makes a DNS check due. 422 when the DNS account is not the account's own, when records are
+ * to be kept without one, or when mail is to be redirected without an address. Without an account records are no longer kept.
  */
 export async function changeDomain(
   deps: DomainDeps,
   userId: string,
   idOrName: string,
-  { dns_account_id: account, dns: settings, tracking }: DomainSettings,
+  { dns_account_id: account, dns: settings, tracking, delivery, redirect_to }: DomainSettings,
 ): Promise<DomainDoc> {
   const domain = await getDomain(deps, userId, idOrName)
   refuseManaged(domain, deps)
-  if (account === undefined && settings === undefined && tracking === undefined) return domain
+  const routed = routeChange(domain, { delivery, redirect_to })
+  if ([account, settings, tracking, routed].every(one => one === undefined)) return domain
   if (typeof account === 'string') await assertUsable(deps, domain, account)
   const bound = account === undefined ? domain.dns_account_id !== undefined : account !== null
   if (settings?.manage && !bound) throw needsDnsAccount()
@@ -155,13 +157,22 @@ export async function changeDomain(
     deps.db,
     domain._id,
     { ...given, ...(bound ? {} : { manage: false }) },
-    { updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
-    account === null ? ['dns_account_id'] : [],
+    { ...routed?.set, updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
+    [...(account === null ? (['dns_account_id'] as const) : []), ...(routed?.remove ?? [])],
     withoutUndefined(tracking ?? {}),
   )
   if (!changed) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
   await checkSoon(deps.db, domain._id, now)
   return changed
+}
+
+/** Undefined: nothing is to change. */
+function routeChange(domain: DomainDoc, wanted: WantedDelivery) {
+  if (wanted.delivery === undefined && wanted.redirect_to === undefined) return undefined
+  const change = changeDelivery(domain, wanted)
+  if (change.kind === 'change') return change
+  const { reason } = change
+  throw new ProblemError('validation_failed', reason, { errors: [{ pointer: '/redirect_to', reason }] })
 }
 
 function withoutUndefined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -38,6 +38,8 @@ import { mountLimits } from '../limits/http/limits.ts'
 import { QUOTAS, recipientsToday } from '../limits/store/quota-leases.ts'
 import { RATES } from '../limits/store/rate-leases.ts'
 import { sendingLimits } from '../limits/store/sending-limits.ts'
+import { mountMessageViews } from '../log/http/views.ts'
+import { MESSAGE_VIEWS } from '../log/store/message-views.ts'
 import { mountDomainReports } from '../reports/http/domain-reports.ts'
 import { createTakeUpload } from '../reports/http/read-upload.ts'
 import { mountReportIntake } from '../reports/http/report-intake.ts'
@@ -78,6 +80,7 @@ export const managementCollections = [
   queueActions,
   sendingLimits,
   CERTIFICATES,
+  MESSAGE_VIEWS,
   ...webhookCollections,
   ...dnsCollections,
   ...reportCollections,
@@ -137,6 +140,7 @@ export function mountMailApi(
   mountLimits(router, deps)
   mountQueueControl(router, deps)
   mountTemplates(router, deps)
+  mountMessageViews(router, deps)
   mountOperator(router, deps, dns)
   mountReference(router, mailDocument(config.APP_BASE_URL))
   app.use(router.routes())

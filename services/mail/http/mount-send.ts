@@ -8,6 +8,7 @@ import type { Foundation } from '../../platform/process/run.ts'
 import { addAdminReports } from '../administration/http/queue-and-health.ts'
 import { tokens } from '../credentials/store/tokens.ts'
 import { domains } from '../domains/store/domain-model.ts'
+import { addDomainInboxRoutes } from '../inbox/http/inbox-messages.ts'
 import { QUOTAS } from '../limits/store/quota-leases.ts'
 import { RATES } from '../limits/store/rate-leases.ts'
 import { sendingLimits } from '../limits/store/sending-limits.ts'
@@ -19,6 +20,7 @@ import { addStatsRoute } from '../log/http/stats.ts'
 import { STATS_DAYS, STATS_HOURS } from '../log/store/stats.ts'
 import { BODIES } from '../store/bodies.ts'
 import { CAPTURED, CAPTURED_PIECES } from '../store/captured.ts'
+import { INBOXES } from '../store/captured-inboxes.ts'
 import { DELIVERIES } from '../store/deliveries.ts'
 import { EVENTS } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
@@ -47,6 +49,7 @@ export const sendCollections = [
   EVENTS,
   CAPTURED,
   CAPTURED_PIECES,
+  INBOXES,
   SITES,
   WORKERS,
   ...webhookCollections,
@@ -97,6 +100,7 @@ export function mountSend(app: Koa, mount: SendMount): void {
   addLimitsRoute(router, deps)
   addStatsRoute(router, deps)
   addInboxRoutes(router, deps)
+  addDomainInboxRoutes(router, { ...deps, stillAllowed: mount.authorise })
   addAdminReports(router, deps)
   app.use(router.routes())
 }

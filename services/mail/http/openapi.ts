@@ -78,8 +78,11 @@ const PATH_EXAMPLES = {
   'webhooks/{id}': `wh_${ID}`,
   'deliveries/{delivery}': `msg_${ID}`,
   'holds/{id}': `hold_${ID}`,
+  'message-views/{id}': `mv_${ID}`,
   'emails/{id}': `em_${ID}`,
   'inbox/{id}': `em_${ID}.0`,
+  'messages/{message}': `em_${ID}.0`,
+  'attachments/{index}': 0,
   'dmarc/{token}': `${ID}.signed`,
   'tls/{token}': `${ID}.signed`,
 }
@@ -87,7 +90,7 @@ const PATH_EXAMPLES = {
 const TAGS = [
   { name: 'Emails', description: 'Sending, and the delivery log.' },
   { name: 'Reports', description: 'Limits, statistics and the stream of events.' },
-  { name: 'Inbox', description: 'What capture mode received.' },
+  { name: 'Inbox', description: 'Captured mail: of the installation in capture mode, and of single domains.' },
   { name: 'Domains', description: 'Sending domains, their DNS records and DKIM keys.' },
   { name: 'DNS accounts', description: 'Credentials for DNS providers.' },
   { name: 'SMTP credentials', description: 'Logins for SMTP submission.' },

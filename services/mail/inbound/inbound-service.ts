@@ -1,7 +1,9 @@
 /** The inbound service of a process: listeners that take reports, and the loop that processes them. */
+
 import type { Foundation } from '../../platform/process/run.ts'
 import { createLateReport } from '../delivery/failure-report.ts'
 import { readBody } from '../store/bodies.ts'
+import { cellsOf } from '../store/cells.ts'
 import { wakeOf } from '../store/wake.ts'
 import type { Listener } from '../submission/smtp/listener.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
@@ -80,7 +82,7 @@ function lateReportOf({ config, log, metrics, mongo, clock }: Foundation, slots:
     wake: (ids, flows) => wake.ring(ids, flows),
   })
   return createLateReport({
-    ...{ enqueue, clock, hostname: config.MAIL_HOSTNAME },
+    ...{ enqueue, clock, cells: cellsOf(mongo.db), hostname: config.MAIL_HOSTNAME },
     readRaw: (id, parts) => readBody(mongo, id, parts),
     from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`,
   })

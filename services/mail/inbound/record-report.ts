@@ -69,8 +69,12 @@ export async function recordReport(deps: RecordDeps, ref: ReportRef, effect: Eff
     return 'reported'
   }
   await queueEvent(deps, ref, found, event, effect)
-  const { code, enhanced, at } = event
-  const codes = { ...(code === undefined ? {} : { code }), ...(enhanced === undefined ? {} : { enhanced }) }
+  const { code, enhanced, kind, at } = event
+  const codes = {
+    ...(code === undefined ? {} : { code }),
+    ...(enhanced === undefined ? {} : { enhanced }),
+    ...(kind === undefined ? {} : { kind }),
+  }
   const report = { status: effect.kind, at, report: ref.inboundId, ...codes }
   if (!(await noteReport(deps.mongo, ref.messageId, ref.recipient, report))) return 'duplicate'
   await recountPeriodsOf(deps.mongo.db, found.message.user_id, ref.messageId)

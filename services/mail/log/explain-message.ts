@@ -1,6 +1,6 @@
 /** Explains the recipients of a message, with the evidence: replies, DNS of the sending domain, destinations, suppressions. */
 import type { Db, Mongo } from '../../platform/database/mongo.ts'
-import { findHolds } from '../delivery/control/store/holds.ts'
+import { findHoldsOf, type HoldDoc } from '../delivery/control/store/holds.ts'
 import type { DomainDoc } from '../domains/store/domain-model.ts'
 import { findDomainById } from '../domains/store/domains.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc, RecipientState, SiteDoc } from '../store/documents.ts'
@@ -29,11 +29,13 @@ export interface ExplainedRecipient extends Explanation {
 /** In the order of the recipients. Reads a bounded number of documents: those of this message, and one domain. */
 export async function explainMessage({ db }: Mongo, message: MessageDoc, now: Date): Promise<ExplainedRecipient[]> {
   const [events, waiting] = await Promise.all([eventsOf(db, message._id), deliveriesOf(db, message._id)])
-  const [holds, sites] = await Promise.all([holdsOf(db, waiting), sitesOf(db, waiting)])
+  const [holds, sites] = await Promise.all([findHoldsOf(db, waiting), sitesOf(db, waiting)])
+  const deliveries = new Map(waiting.map(delivery => [delivery._id, delivery]))
   const byRecipient = Map.groupBy(events, numberOf)
   const explained = message.rcpts.map((recipient, n): ExplainedRecipient => {
-    const delivery = waiting.find(({ _id }) => _id === `${message._id}.${n}`)
-    const facts = { message, recipient, events: byRecipient.get(n) ?? [], waiting: delivery, hold: holds(delivery) }
+    const delivery = deliveries.get(`${message._id}.${n}`)
+    const hold = holdFacts(holds.get(holdOfFlow(delivery?.flow ?? '')))
+    const facts = { message, recipient, events: byRecipient.get(n) ?? [], waiting: delivery, hold }
     return { recipient, ...explainRecipient(facts), destination: delivery && sites.get(delivery.site) }
   })
   return withCauses(db, message, explained, now)
@@ -69,13 +71,8 @@ function ofAddress<T extends { email: string }>(entries: readonly T[], email: st
   return entries.filter(entry => entry.email === suppressionAddress(email))
 }
 
-async function holdsOf(db: Db, waiting: readonly DeliveryDoc[]) {
-  const ids = [...new Set(waiting.flatMap(({ flow }) => holdOfFlow(flow ?? '') || []))]
-  const found = new Map((ids.length === 0 ? [] : await findHolds(db, ids)).map(hold => [hold._id, hold]))
-  return (delivery: DeliveryDoc | undefined): HoldFacts | undefined => {
-    const hold = found.get(holdOfFlow(delivery?.flow ?? ''))
-    return hold && { by: hold.by.name, reason: hold.reason }
-  }
+function holdFacts(hold: HoldDoc | undefined): HoldFacts | undefined {
+  return hold && { by: hold.by.name, reason: hold.reason }
 }
 
 async function sitesOf(db: Db, waiting: readonly DeliveryDoc[]): Promise<ReadonlyMap<string, SiteDoc>> {

@@ -30,11 +30,11 @@ export type ReadToken = { kind: 'valid'; messageId: string; recipient: number } 
 
 /** Reports may come this long after the last attempt: message logs are kept for 30 days by default. */
 const VALID_MS = 30 * DAY_MS
-/** Crockford's base 32 in lower case, as in ids. */
+/** Crockford's base 32 in lower case, as in ids; those of a cell also have a `u`. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const PREFIX = 'em_'
 const TOKEN =
-  /^b(?<id>[0-9a-hjkmnp-tv-z]{26})(?<recipient>[0-9a-hjkmnp-tv-z]{3})(?<day>[0-9a-hjkmnp-tv-z]{3})(?<mac>[0-9a-hjkmnp-tv-z]{16})$/
+  /^b(?<id>[0-9a-hjkmnp-tv-z]{23}[0-9a-hjkmnp-z][0-9a-hjkmnp-tv-z]{2})(?<recipient>[0-9a-hjkmnp-tv-z]{3})(?<day>[0-9a-hjkmnp-tv-z]{3})(?<mac>[0-9a-hjkmnp-tv-z]{16})$/
 /** RFC 5321 section 4.5.3.1.3: octets of a path without its brackets. */
 const PATH_OCTETS = 254
 /** Octets of a token, of a prefix before it (`feedback+`) and of the at sign. */

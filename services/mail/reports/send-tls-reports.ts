@@ -10,8 +10,9 @@ import type { Db } from '../../platform/database/mongo.ts'
 import { failureText, type GuardedPost } from '../../platform/network/guarded-fetch.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
+import type { TlsFailureCount } from '../delivery/rules/tls-results.ts'
 import type { TlsDayDoc } from '../delivery/store/tls-days.ts'
-import { type OutgoingTlsReport, type ReportedFailure, tlsReportDocument } from './rules/build-tls-report.ts'
+import { type OutgoingTlsReport, tlsReportDocument } from './rules/build-tls-report.ts'
 import { destinationKey, type ReportDestination, reportDestinationsOf } from './rules/tls-reporting-record.ts'
 import { createTlsReportClaims } from './store/tls-report-claims.ts'
 
@@ -120,7 +121,7 @@ function reportOf(
   { reporter, publicAddress }: TlsReportDeps,
   { day, domain, policies = {} }: TlsDayDoc,
 ): OutgoingTlsReport {
-  const shown = (failure: ReportedFailure) => ({ ...failure, from: publicAddress(failure.from, failure.ip) })
+  const shown = (failure: TlsFailureCount) => ({ ...failure, from: publicAddress(failure.from, failure.ip) })
   const sessions = Object.values(policies).map(policy => ({
     ...policy,
     failures: Object.values(policy.failures).map(shown),

@@ -1,6 +1,6 @@
 /** What reports say about a domain in a period. */
 import type { Db } from '../../platform/database/mongo.ts'
-import { DAY_MS } from '../../platform/durations.ts'
+import { DAY_MS, utcDayOf } from '../../platform/durations.ts'
 import {
   addCounters,
   explainVerdict,
@@ -9,7 +9,6 @@ import {
   type SourceVerdict,
   verdictOf,
 } from './rules/summarise-dmarc.ts'
-import { dayOf } from './store/count-report.ts'
 import {
   type DayRange,
   dmarcByDay,
@@ -22,7 +21,7 @@ import {
 
 /** The last `days` days in UTC, today included. */
 export function lastDays(now: Date, days: number): DayRange {
-  return { from: dayOf(new Date(now.getTime() - (days - 1) * DAY_MS)), to: dayOf(now) }
+  return { from: utcDayOf(new Date(now.getTime() - (days - 1) * DAY_MS)), to: utcDayOf(now) }
 }
 
 /** A source with what it is. */

@@ -1,8 +1,8 @@
 /** The job of the workers that sends TLS reports, connected to the settings, the queue and the network. */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { DAY_MS } from '../../platform/durations.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { createGuardedPost } from '../../platform/network/guarded-fetch.ts'
 import { isPublicAddress } from '../../platform/network/public-address.ts'
@@ -12,6 +12,7 @@ import { sendsTlsReports } from '../delivery/setup.ts'
 import { policyResolver } from '../delivery/shared-sts-policies.ts'
 import { findVerifiedDomain } from '../domains/store/domains.ts'
 import { domainOf } from '../message/address.ts'
+import { cellsOf } from '../store/cells.ts'
 import type { Enqueue } from '../submission/store/store-accepted.ts'
 import { createSystemEnqueue } from '../submission/system-mail.ts'
 import { SYSTEM_USER } from '../submission/system-sender.ts'
@@ -86,12 +87,12 @@ function createQueueMail({ config, mongo, clock, log }: Needs, enqueue: Enqueue)
       return 'unsigned'
     }
     const at = clock.now()
-    const id = newId('em', at.getTime())
-    const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
-    const boundary = `=_${randomBytes(18).toString('base64url')}`
     const hash = createHash('sha256')
       .update(`${tlsReportId(report)}\n${to}`)
       .digest('base64url')
+    const id = cellsOf(mongo.db).newMessageIdFor(SYSTEM_USER, `tls-report:${hash}`, at)
+    const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
+    const boundary = `=_${randomBytes(18).toString('base64url')}`
     const outcome = await enqueue({
       id,
       user_id: SYSTEM_USER,

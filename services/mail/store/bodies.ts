@@ -3,7 +3,9 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
 import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
+import { cellsOf } from './cells.ts'
 import type { BodyDoc } from './documents.ts'
+import { cellOf } from './rules/cell.ts'
 
 /** Parts of raw messages. Their time of removal is a net: delivery shortens it when the last recipient is final. */
 export const BODIES = defineCollection<BodyDoc>('bodies', [{ key: { exp: 1 }, expireAfterSeconds: 0 }])
@@ -59,7 +61,7 @@ export async function packInTurns(raw: Buffer): Promise<PackedPart[]> {
 }
 
 function toDoc(messageId: string, p: number, part: PackedPart, exp: Date): BodyDoc {
-  return { _id: bodyId(messageId, p), m: messageId, p, exp, ...part }
+  return { _id: bodyId(messageId, p), cell: cellOf(messageId), m: messageId, p, exp, ...part }
 }
 
 function partOf(raw: Buffer, p: number): Buffer {
@@ -88,7 +90,7 @@ export function unpack({ z, enc }: BodyDoc, most = PART_BYTES): Buffer {
 export async function readBody(mongo: Mongo, messageId: string, parts: number): Promise<Buffer | undefined> {
   const ids = Array.from({ length: parts }, (_, part) => bodyId(messageId, part))
   const found = await collectionOf(mongo.db, BODIES)
-    .find({ _id: { $in: ids } })
+    .find({ _id: { $in: ids }, ...cellsOf(mongo.db).of([messageId]) })
     .toArray()
   if (found.length !== parts) return undefined
   const pieces: Buffer[] = []

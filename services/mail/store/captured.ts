@@ -1,4 +1,4 @@
-/** The mail of capture mode: what would have gone out, kept for a while to be read. */
+/** Captured mail: what would have gone out, kept for a while to be read. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
@@ -9,9 +9,14 @@ export interface CapturedDoc {
   _id: string
   m: string
   user_id: string
+  /** Empty: it belongs to no domain. Absent in documents of release 0.1.0. */
+  domain_id?: string
+  subject?: string
   /** Envelope. */
   mail_from: string
   rcpts: string[]
+  /** The recipients in lower case, for searching. */
+  find_to?: string[]
   /** The bytes as they would have gone to the wire, signatures included; zstd. */
   z: mongoose.mongo.Binary
   /** How many pieces follow, of bytes that do not fit into one document. */
@@ -29,11 +34,18 @@ interface CapturedPieceDoc {
 }
 
 /** What a list shows. */
-export type CapturedSummary = Omit<CapturedDoc, 'z' | 'more' | 'exp'>
+export type CapturedSummary = Omit<CapturedDoc, 'z' | 'more' | 'exp' | 'find_to'>
+
+/** The index of an inbox; it has sizes and subjects, so that an inbox is measured and searched without reading its mail. */
+export const INBOX_ORDER = { user_id: 1, domain_id: 1, at: -1, _id: -1, size: 1, subject: 1 } as const
+/** The same for the mail to one address. */
+export const INBOX_RECIPIENTS = { user_id: 1, domain_id: 1, find_to: 1, at: -1, _id: -1, subject: 1 } as const
 
 /** Captured mail, by account newest first. */
 export const CAPTURED = defineCollection<CapturedDoc>('captured', [
-  { key: { user_id: 1, at: -1 } },
+  { key: { user_id: 1, at: -1, _id: -1 } },
+  { key: INBOX_ORDER },
+  { key: INBOX_RECIPIENTS },
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
 
@@ -42,13 +54,16 @@ export const CAPTURED_PIECES = defineCollection<CapturedPieceDoc>('captured_piec
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
 
+/** Everything that a list shows, and nothing that is large. */
+export const SUMMARY = { z: 0, more: 0, exp: 0, find_to: 0 } as const
+
 /** A document has 16 MiB at most. */
 const PIECE_BYTES = 8 * 1024 * 1024
 
 /** Keeps captured mail. */
 export async function saveCaptured(
   mongo: Mongo,
-  mails: readonly (Omit<CapturedDoc, 'z' | 'more' | 'size'> & { raw: Buffer })[],
+  mails: readonly (Omit<CapturedDoc, 'z' | 'more' | 'size' | 'find_to'> & { raw: Buffer })[],
 ): Promise<void> {
   const replace = <T extends { _id: string }>({ _id, ...replacement }: T) => ({
     replaceOne: { filter: { _id }, replacement, upsert: true },
@@ -57,7 +72,8 @@ export async function saveCaptured(
   const pieces: CapturedPieceDoc[] = []
   for (const { raw, ...rest } of mails) {
     const [z = new mongoose.mongo.Binary(), ...more] = toPieces(zstdCompressSync(raw))
-    docs.push({ ...rest, size: raw.length, z, ...(more.length > 0 && { more: more.length }) })
+    const find_to = rest.rcpts.map(email => email.toLowerCase())
+    docs.push({ ...rest, find_to, size: raw.length, z, ...(more.length > 0 && { more: more.length }) })
     pieces.push(...more.map((piece, index) => ({ _id: pieceId(rest._id, index + 1), z: piece, exp: rest.exp })))
   }
   // Before the mail they belong to, which can be read immediately.
@@ -73,6 +89,10 @@ function toPieces(bytes: Buffer): mongoose.mongo.Binary[] {
   )
 }
 
+function pieceIds(captured: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => pieceId(captured, index + 1))
+}
+
 function pieceId(captured: string, number: number): string {
   return `${captured}#${number}`
 }
@@ -85,10 +105,11 @@ export async function listCaptured(
   after?: string | undefined,
 ): Promise<CapturedSummary[]> {
   const captured = collectionOf(mongo.db, CAPTURED)
-  const last = after === undefined ? undefined : await captured.findOne({ _id: after, user_id: userId })
+  const last =
+    after === undefined ? undefined : await captured.findOne({ _id: after, user_id: userId }, { projection: SUMMARY })
   return captured
     .find({ user_id: userId, ...(last && afterPosition<CapturedDoc>({ at: last.at, id: last._id }, 'at')) })
-    .project<CapturedSummary>({ z: 0, more: 0, exp: 0 })
+    .project<CapturedSummary>(SUMMARY)
     .sort({ at: -1, _id: -1 })
     .limit(limit)
     .toArray()
@@ -103,20 +124,45 @@ export async function readCaptured(
   const found = await collectionOf(mongo.db, CAPTURED)
     .find({ user_id: userId, _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } })
     .toArray()
-  const read = await Promise.all(
-    found.map(async ({ z, more = 0, exp: _, ...rest }) => {
-      const pieces = await readPieces(mongo, rest._id, more)
-      if (!pieces) return []
-      return [{ ...rest, raw: zstdDecompressSync(Buffer.concat([z, ...pieces].map(({ buffer }) => buffer))) }]
-    }),
-  )
-  return read.flat()
+  return (await Promise.all(found.map(doc => unpack(mongo, doc)))).flat()
+}
+
+/** One captured transaction, bytes included; undefined when it, or a piece of it, is gone. */
+export async function findCaptured(
+  mongo: Mongo,
+  of: { user_id: string; domain_id?: string },
+  id: string,
+): Promise<(CapturedSummary & { raw: Buffer }) | undefined> {
+  const doc = await collectionOf(mongo.db, CAPTURED).findOne({ _id: id, ...of })
+  return doc ? (await unpack(mongo, doc))[0] : undefined
+}
+
+/** Removes captured transactions. Pieces that a crash leaves expire. */
+export async function removeCaptured(mongo: Mongo, ids: readonly string[]): Promise<void> {
+  const captured = collectionOf(mongo.db, CAPTURED)
+  const large = await captured
+    .find({ _id: { $in: [...ids] }, more: { $exists: true } })
+    .project<{ _id: string; more: number }>({ more: 1 })
+    .toArray()
+  await captured.deleteMany({ _id: { $in: [...ids] } })
+  const pieces = large.flatMap(({ _id, more }) => pieceIds(_id, more))
+  if (pieces.length > 0) await collectionOf(mongo.db, CAPTURED_PIECES).deleteMany({ _id: { $in: pieces } })
+}
+
+/** Nothing when a piece is gone. */
+async function unpack(
+  mongo: Mongo,
+  { z, more = 0, exp: _, find_to: __, ...rest }: CapturedDoc,
+): Promise<(CapturedSummary & { raw: Buffer })[]> {
+  const pieces = await readPieces(mongo, rest._id, more)
+  if (!pieces) return []
+  return [{ ...rest, raw: zstdDecompressSync(Buffer.concat([z, ...pieces].map(({ buffer }) => buffer))) }]
 }
 
 /** Undefined when one is gone. */
 async function readPieces(mongo: Mongo, captured: string, count: number): Promise<mongoose.mongo.Binary[] | undefined> {
   if (count === 0) return []
-  const ids = Array.from({ length: count }, (_, index) => pieceId(captured, index + 1))
+  const ids = pieceIds(captured, count)
   const found = await collectionOf(mongo.db, CAPTURED_PIECES)
     .find({ _id: { $in: ids } })
     .toArray()

@@ -5,7 +5,14 @@
  * - timed: no `flow`; at `due` it becomes ready. `due` is the next time to try or, while a worker holds the delivery, the
  *   time at which that worker's claim ends. `tok` names the claim; every later write of the worker is matched on it.
  */
-import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
+import {
+  type Collection,
+  collectionOf,
+  defineCollection,
+  type IndexDefinition,
+  type Mongo,
+} from '../../platform/database/mongo.ts'
+import { type Cells, cellsOf, type InCells } from './cells.ts'
 import {
   type ClaimedDelivery,
   type ClaimRef,
@@ -24,6 +31,9 @@ import { type FlowRange, flowOf, heldFlow } from './rules/flow.ts'
  * `_id` (`<message>.<n>`). Databases of release 0.1.0 also have `lane_1_due_1_slot_1`, which nothing here reads.
  */
 export const DELIVERIES = defineCollection<DeliveryDoc>('deliveries', [{ key: { flow: 1, due: 1, slot: 1 } }])
+
+/** Its counterpart where commands name cells. */
+export const BY_CELL: IndexDefinition = { key: { cell: 1, flow: 1, due: 1, slot: 1 } }
 
 /** Filter for the deliveries of one message: ids are the message's id, a dot, and a number (`/` is the next character). */
 export function deliveriesOfMessage(messageId: string): { _id: { $gte: string; $lt: string } } {
@@ -64,51 +74,65 @@ export interface Wanted {
 /** Reads and writes of the queue for its workers. */
 export class DeliveryQueue {
   readonly #deliveries: Collection<DeliveryDoc>
+  readonly #cells: Cells
 
   constructor(mongo: Mongo) {
     this.#deliveries = collectionOf(mongo.db, DELIVERIES)
+    this.#cells = cellsOf(mongo.db)
   }
 
   /**
    * The flows in a range that have ready deliveries, each with its earliest `due`: one step of the index for each flow,
-   * however long the flows are.
+   * however long the flows are. Where cells are named, a flow of relay mode comes once for each cell.
    */
-  heads({ from, to }: FlowRange): Promise<{ _id: string; due: Date }[]> {
-    return this.#deliveries
-      .aggregate<{ _id: string; due: Date }>(
-        [
-          { $match: { flow: { $gte: from, $lt: to } } },
-          { $sort: { flow: 1, due: 1 } },
-          { $group: { _id: '$flow', due: { $first: '$due' } } },
-        ],
-        ALL_AT_ONCE,
-      )
-      .toArray()
+  async heads({ from, to }: FlowRange): Promise<{ _id: string; due: Date }[]> {
+    const inCell = (cell: InCells) =>
+      this.#deliveries
+        .aggregate<{ _id: string; due: Date }>(
+          [
+            { $match: { ...cell, flow: { $gte: from, $lt: to } } },
+            { $sort: { flow: 1, due: 1 } },
+            { $group: { _id: '$flow', due: { $first: '$due' } } },
+          ],
+          ALL_AT_ONCE,
+        )
+        .toArray()
+    return (await Promise.all(this.#cells.partsOfRange({ from, to }).map(inCell))).flat()
   }
 
   /** The first delivery that is due of each of these flows, if any; the cost does not depend on their lengths. */
-  firstOfEach(flows: readonly string[], now: Date): Promise<Delivery[]> {
-    return this.#deliveries
-      .aggregate<{ first: DeliveryDoc }>(
-        [
-          { $match: { flow: { $in: [...flows] }, due: { $lte: now } } },
-          { $sort: { flow: 1, due: 1 } },
-          { $group: { _id: '$flow', first: { $first: '$$ROOT' } } },
-        ],
-        ALL_AT_ONCE,
-      )
-      .map(({ first }) => toDelivery(first))
-      .toArray()
+  async firstOfEach(flows: readonly string[], now: Date): Promise<Delivery[]> {
+    const inCell = (cell: InCells, names: readonly string[]) =>
+      this.#deliveries
+        .aggregate<{ first: DeliveryDoc }>(
+          [
+            { $match: { ...cell, flow: { $in: [...names] }, due: { $lte: now } } },
+            { $sort: { flow: 1, due: 1 } },
+            { $group: { _id: '$flow', first: { $first: '$$ROOT' } } },
+          ],
+          ALL_AT_ONCE,
+        )
+        .map(({ first }) => toDelivery(first))
+        .toArray()
+    const parts = byCell(flows, name => this.#cells.partsOfFlow(name, undefined))
+    return (await Promise.all(parts.map(({ cell, asked }) => inCell(cell, asked)))).flat()
   }
 
   /**
-   * The first `count` due deliveries of each flow, in one command. `from`: earlier ones are known to be taken, so that
-   * the keys that their claims left in the index are not passed over again.
+   * The first `count` due deliveries of each flow, in one command; where cells are named, in one for each cell. `from`:
+   * earlier ones are known to be taken, so that the keys that their claims left in the index are not passed over again.
    */
   async ready(wanted: readonly Wanted[], now: Date): Promise<Delivery[]> {
+    const parts = byCell(wanted, ({ flow, slots }) => this.#cells.partsOfFlow(flow, slots))
+    const found = await Promise.all(parts.map(({ cell, asked }) => this.#readyIn(cell, asked, now)))
+    return parts.length > 1 ? firstOf(found.flat(), wanted) : found.flat()
+  }
+
+  async #readyIn(cell: InCells, wanted: readonly Wanted[], now: Date): Promise<Delivery[]> {
     const [first, ...others] = wanted.map(({ flow, count, from, slots }) => [
       {
         $match: {
+          ...cell,
           flow,
           due: from ? { $gte: from, $lte: now } : { $lte: now },
           ...(slots && { slot: { $in: [...slots] } }),
@@ -128,7 +152,7 @@ export class DeliveryQueue {
   /** Ready deliveries of one flow for recipients of one message: those that one transaction can carry. */
   siblings(messageId: string, flow: string, now: Date): Promise<Delivery[]> {
     return this.#deliveries
-      .find({ ...deliveriesOfMessage(messageId), flow, due: { $lte: now } })
+      .find({ ...deliveriesOfMessage(messageId), ...this.#cells.of([messageId]), flow, due: { $lte: now } })
       .limit(SIBLINGS)
       .map(toDelivery)
       .toArray()
@@ -144,7 +168,12 @@ export class DeliveryQueue {
     { limit, relay, skip }: { limit: number; relay: boolean; skip(id: string): boolean },
   ): Promise<{ flows: ReadonlySet<string>; full: boolean }> {
     const found = await this.#deliveries
-      .find({ flow: NO_FLOW, due: from ? { $gte: from, $lte: now } : { $lte: now }, slot: { $in: [...slots] } })
+      .find({
+        ...this.#cells.ofSlots(slots),
+        flow: NO_FLOW,
+        due: from ? { $gte: from, $lte: now } : { $lte: now },
+        slot: { $in: [...slots] },
+      })
       .sort({ due: 1 })
       .limit(limit)
       .batchSize(limit + 1)
@@ -159,7 +188,7 @@ export class DeliveryQueue {
         [...flows].map(([flow, docs]) => ({
           updateMany: {
             // Still timed, and still due: a claim or a cancellation may have come between.
-            filter: { _id: { $in: docs.map(({ _id }) => _id) }, flow: NO_FLOW, due: { $lte: now } },
+            filter: { ...this.#byId(docs.map(({ _id }) => _id)), flow: NO_FLOW, due: { $lte: now } },
             update: { $set: { flow } },
           },
         })),
@@ -171,13 +200,13 @@ export class DeliveryQueue {
   /** Turns ready deliveries of a range into timed ones that are due, so that they become ready under another name. */
   async forgetFlows({ from, to }: FlowRange, limit: number): Promise<number> {
     const found = await this.#deliveries
-      .find({ flow: { $gte: from, $lt: to } })
+      .find({ ...this.#cells.all(), flow: { $gte: from, $lt: to } })
       .limit(limit)
       .project<{ _id: string }>({ _id: 1 })
       .toArray()
     if (found.length === 0) return 0
     await this.#deliveries.updateMany(
-      { _id: { $in: found.map(({ _id }) => _id) }, flow: { $gte: from, $lt: to } },
+      { ...this.#byId(found.map(({ _id }) => _id)), flow: { $gte: from, $lt: to } },
       { $unset: { flow: '' } },
       FAST,
     )
@@ -188,7 +217,7 @@ export class DeliveryQueue {
   async claim(wanted: readonly ClaimedDelivery[], scope: ClaimScope): Promise<readonly ClaimedDelivery[]> {
     const ids = wanted.map(({ id }) => id)
     const { matchedCount } = await this.#deliveries.updateMany(
-      { _id: { $in: ids }, due: { $lte: scope.now } },
+      { ...this.#byId(ids), due: { $lte: scope.now } },
       { $set: { tok: scope.claimToken, due: scope.until }, $unset: { flow: '' } },
       FAST,
     )
@@ -201,7 +230,7 @@ export class DeliveryQueue {
   async markDot(held: readonly ClaimRef[]): Promise<ReadonlySet<string>> {
     const ids = held.map(({ id }) => id)
     const { matchedCount } = await this.#deliveries.updateMany(
-      heldBy(held),
+      this.#heldBy(held),
       { $set: { ph: 'dot' } },
       { writeConcern: { w: 'majority', j: true } },
     )
@@ -231,7 +260,7 @@ export class DeliveryQueue {
   /** Removes deliveries that are final; answers how many were still held under these tokens. */
   async remove(held: readonly ClaimRef[]): Promise<number> {
     if (held.length === 0) return 0
-    const { deletedCount } = await this.#deliveries.deleteMany(heldBy(held), {
+    const { deletedCount } = await this.#deliveries.deleteMany(this.#heldBy(held), {
       writeConcern: { w: 'majority', j: true },
     })
     return deletedCount
@@ -240,7 +269,7 @@ export class DeliveryQueue {
   /** Removes deliveries that got a 250 under an old claim, unless the new holder is past its own mark. */
   async removeDelivered(ids: readonly string[]): Promise<void> {
     await this.#deliveries.deleteMany(
-      { _id: { $in: [...ids] }, ph: { $exists: false } },
+      { ...this.#byId(ids), ph: { $exists: false } },
       { writeConcern: { w: 'majority', j: true } },
     )
   }
@@ -251,7 +280,7 @@ export class DeliveryQueue {
     const { matchedCount } = await this.#deliveries.bulkWrite(
       steps.map(({ held, next }) => ({
         updateOne: {
-          filter: { _id: held.id, tok: held.claimToken },
+          filter: { _id: held.id, ...this.#cells.of([held.id]), tok: held.claimToken },
           update: { $set: toStoredFields(next), $unset: { tok: '' as const, ph: '' as const } },
         },
       })),
@@ -264,6 +293,7 @@ export class DeliveryQueue {
   async recover(slots: readonly number[], now: Date, visibilityMs: number): Promise<void> {
     await this.#deliveries.updateMany(
       {
+        ...this.#cells.ofSlots(slots),
         flow: NO_FLOW,
         due: { $gt: now, $lte: new Date(now.getTime() + visibilityMs) },
         slot: { $in: [...slots] },
@@ -283,14 +313,17 @@ export class DeliveryQueue {
     ranges: readonly FlowRange[],
     now: Date,
   ): Promise<{ due: number; later: number }> {
-    const slot = { $in: [...slots] }
-    const options = { limit: COUNT_MOST, hint: DELIVERIES.indexes[0]?.key ?? {} }
+    const where = { ...this.#cells.ofSlots(slots), slot: { $in: [...slots] } }
+    const hint = (this.#cells.isNamed ? BY_CELL : DELIVERIES.indexes[0])?.key ?? {}
+    const options = { limit: COUNT_MOST, hint }
     const [ready, due, later] = await Promise.all([
       Promise.all(
-        ranges.map(({ from, to }) => this.#deliveries.countDocuments({ flow: { $gte: from, $lt: to }, slot }, options)),
+        ranges.map(({ from, to }) =>
+          this.#deliveries.countDocuments({ ...where, flow: { $gte: from, $lt: to } }, options),
+        ),
       ),
-      this.#deliveries.countDocuments({ flow: NO_FLOW, due: { $lte: now }, slot }, options),
-      this.#deliveries.countDocuments({ flow: NO_FLOW, due: { $gt: now }, slot }, options),
+      this.#deliveries.countDocuments({ ...where, flow: NO_FLOW, due: { $lte: now } }, options),
+      this.#deliveries.countDocuments({ ...where, flow: NO_FLOW, due: { $gt: now } }, options),
     ])
     return {
       due: Math.min(
@@ -303,26 +336,53 @@ export class DeliveryQueue {
 
   async #update(held: readonly ClaimRef[], change: object | object[]): Promise<void> {
     if (held.length === 0) return
-    await this.#deliveries.updateMany(heldBy(held), change, FAST)
+    await this.#deliveries.updateMany(this.#heldBy(held), change, FAST)
   }
 
   async #heldIds(ids: readonly string[], tokens: readonly string[]): Promise<ReadonlySet<string>> {
     const held = await this.#deliveries
-      .find({ _id: { $in: [...ids] }, tok: { $in: [...tokens] } })
+      .find({ ...this.#byId(ids), tok: { $in: [...tokens] } })
       .project<{ _id: string }>({ _id: 1 })
       .toArray()
     return new Set(held.map(({ _id }) => _id))
   }
+
+  #byId(ids: readonly string[]) {
+    return { _id: { $in: [...ids] }, ...this.#cells.of(ids) }
+  }
+
+  /** Filter for deliveries as far as they are held under these claims. */
+  #heldBy(held: readonly ClaimRef[]) {
+    return { ...this.#byId(held.map(({ id }) => id)), tok: { $in: tokensOf(held) } }
+  }
+}
+
+/** What is asked of each cell; of several cells, what lies in several is asked of each. */
+function byCell<T>(
+  asked: readonly T[],
+  partsOf: (one: T) => readonly InCells[],
+): { cell: InCells; asked: readonly T[] }[] {
+  const parts = new Map<InCells['cell'], T[]>()
+  for (const one of asked)
+    for (const { cell } of partsOf(one)) {
+      const part = parts.get(cell)
+      if (part) part.push(one)
+      else parts.set(cell, [one])
+    }
+  return [...parts].map(([cell, some]) => ({ cell: cell === undefined ? {} : { cell }, asked: some }))
+}
+
+/** The earliest of each flow, as many as are wanted: each cell has given as many. */
+function firstOf(found: readonly Delivery[], wanted: readonly Wanted[]): Delivery[] {
+  const byFlow = Map.groupBy(found, ({ flow }) => flow)
+  return wanted.flatMap(({ flow, count }) =>
+    (byFlow.get(flow) ?? []).toSorted((a, b) => a.due.getTime() - b.due.getTime()).slice(0, count),
+  )
 }
 
 /** These deliveries as they are once the claim succeeded: known beforehand, so that a claim of unknown outcome can be undone. */
 export function underClaim(found: readonly Delivery[], { claimToken, epochs }: ClaimScope): ClaimedDelivery[] {
   return found.map(delivery => ({ ...delivery, claimToken, epoch: epochs.get(delivery.slot) ?? 0 }))
-}
-
-/** Filter for deliveries as far as they are held under these claims. */
-function heldBy(held: readonly ClaimRef[]) {
-  return { _id: { $in: held.map(({ id }) => id) }, tok: { $in: tokensOf(held) } }
 }
 
 function tokensOf(held: readonly ClaimRef[]): string[] {

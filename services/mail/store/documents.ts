@@ -12,8 +12,14 @@ import type { OwnField } from './rules/stream.ts'
 
 export type { ManagedBy, RecipientStatus, ResourceState }
 
+/** What lies in the cell of its message. */
+interface InCell {
+  /** That of its id (rules/cell.ts): begins the key of a sharded cluster. Absent in documents of earlier releases: 0. */
+  cell?: number
+}
+
 /** A part of a raw message, at most 1 MiB before compression. `_id` is `<message>#<part>`. Read by `readBody`. */
-export interface BodyDoc {
+export interface BodyDoc extends InCell {
   _id: string
   m: string
   p: number
@@ -32,6 +38,11 @@ export interface RecipientState {
   /** SMTP reply code and enhanced code of the last attempt. */
   code?: number
   enhanced?: string
+  /**
+   * Why the last failed attempt failed (FailureKind of delivery). Of interest while the status is deferred, bounced or
+   * failed; absent in messages of earlier releases.
+   */
+  kind?: string
   at?: Date
   /** The incoming report that decided the status: later results of attempts do not change it. */
   report?: string
@@ -40,8 +51,11 @@ export interface RecipientState {
   orcpt?: string
 }
 
+/** Why a message is captured. */
+export type CaptureReason = 'domain' | 'token' | 'report'
+
 /** An accepted message, written in one transaction with its bodies and deliveries. */
-export interface MessageDoc {
+export interface MessageDoc extends InCell {
   _id: string
   user_id: string
   domain_id: string
@@ -51,6 +65,10 @@ export interface MessageDoc {
   mail_from: string
   /** Account that a delivery report is for: capture mode shows it the report. */
   report_for?: string
+  /** It is captured, whatever its domain is set to by now: because of its domain, its token, or the mail that it reports on. */
+  capture?: CaptureReason
+  /** Recipients that were submitted, in place of which the message goes to the address of its domain's redirect. */
+  redirected_from?: Pick<RecipientState, 'email' | 'type'>[]
   /** A TLS report of ours to a recipient domain: it goes out however bad the TLS of its receiver is. */
   tls_report?: boolean
   /** First address of the From header. */
@@ -94,7 +112,7 @@ export interface MessageDoc {
 }
 
 /** One recipient still to be delivered: hot and small, removed when final. `_id` is `<message>.<n>`. */
-export interface DeliveryDoc {
+export interface DeliveryDoc extends InCell {
   _id: string
   m: string
   user_id: string
@@ -126,7 +144,7 @@ export interface DeliveryDoc {
  * One attempt, or what a report said about a recipient later; append-only. `_id` is `<delivery>#<attempt>` or
  * `<delivery>#report-<type>` or that of an open or a click, so a repeated insert changes nothing.
  */
-export interface EventDoc extends Explained {
+export interface EventDoc extends Explained, InCell {
   _id: string
   m: string
   user_id: string

@@ -4,6 +4,7 @@ import { ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 import type { EventDoc } from './documents.ts'
 import { appendEvents, EVENTS, eventId, findEvents } from './events.ts'
+import { cellOf } from './rules/cell.ts'
 
 let mongo: Mongo
 beforeAll(async () => {
@@ -18,6 +19,7 @@ function event(type: EventDoc['type'], change: Partial<EventDoc> = {}): EventDoc
   const _id = change._id ?? eventId(`${newId('em')}.0`, 1)
   return {
     _id,
+    cell: cellOf(_id),
     m: _id.split('.')[0] ?? '',
     user_id: 'usr_1',
     rcpt: 'b@example.net',
@@ -86,6 +88,14 @@ test('two workers that write the same attempt in parallel leave one, and "delive
     await Promise.all([...others, seen].map(one => appendEvents(mongo, [one])))
     expect(await stored(seen._id)).toEqual(seen)
   }
+})
+
+test('an event of an earlier release, without a cell, is replaced by a final one', async () => {
+  const { cell, ...first } = event('deferred')
+  await mongo.db.collection<EventDoc>(EVENTS.name).insertOne(first)
+  const known = event('delivered', { _id: first._id })
+  expect(await appendEvents(mongo, [known])).toBe(0)
+  expect(await stored(first._id)).toEqual({ ...known, cell })
 })
 
 test('an error of the log is reported, unless it is only a repetition', async () => {

@@ -1,6 +1,8 @@
 /** The delivery log: one document per attempt, append-only, removed by its time. */
 import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
+import { cellsOf } from './cells.ts'
 import type { EventDoc } from './documents.ts'
+import { cellOf } from './rules/cell.ts'
 
 /** Events of a message are a range of `_id` (`<message>.<n>#<attempt>`), see {@link eventsOfMessage}. */
 export const EVENTS = defineCollection<EventDoc>('events', [
@@ -19,21 +21,23 @@ export function eventsOfMessage(messageId: string): { _id: { $gte: string; $lt: 
  * a worker that died between this write and the next one repeats the attempt under the same number. "Delivered" replaces
  * any other, because that is a fact. Resolves with how many were new.
  */
-export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): Promise<number> {
-  if (events.length === 0) return 0
+export async function appendEvents(mongo: Mongo, given: readonly EventDoc[]): Promise<number> {
+  if (given.length === 0) return 0
+  const events = given.map(event => ({ ...event, cell: cellOf(event._id) }))
   const collection = collectionOf(mongo.db, EVENTS)
   const durable = { writeConcern: { w: 'majority', j: true } } as const
   try {
-    return (await collection.insertMany([...events], { ordered: false, ...durable })).insertedCount
+    return (await collection.insertMany(events, { ordered: false, ...durable })).insertedCount
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
     const { insertedCount } = error as { insertedCount: number }
     const final = events.filter(({ type }) => type !== 'deferred')
     if (final.length === 0) return insertedCount
+    const cells = cellsOf(mongo.db)
     // Complete documents: notes of the passing one, such as "the outcome is unknown", are replaced.
     const replace = final.map(({ _id, ...replacement }) => {
       const type = replacement.type === 'delivered' ? { $ne: replacement.type } : ('deferred' as const)
-      return { replaceOne: { filter: { _id, type }, replacement } }
+      return { replaceOne: { filter: { _id, ...cells.of([_id]), type }, replacement } }
     })
     await collection.bulkWrite(replace, { ordered: false, ...durable })
     return insertedCount
@@ -44,7 +48,7 @@ export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): P
 export async function findEvents(mongo: Mongo, ids: readonly string[]): Promise<Map<string, EventDoc>> {
   if (ids.length === 0) return new Map()
   const found = await collectionOf(mongo.db, EVENTS)
-    .find({ _id: { $in: [...ids] } })
+    .find({ _id: { $in: [...ids] }, ...cellsOf(mongo.db).of(ids) })
     .toArray()
   return new Map(found.map(event => [event._id, event]))
 }

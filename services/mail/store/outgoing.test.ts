@@ -232,3 +232,27 @@ test('bodies are read with their messages as far as there is room; the others wh
   const all = [...(await outbox.load(ids, raw.length)).values()]
   expect(await Promise.all(all.map(async one => (await one.raw())?.toString()))).toEqual([raw, raw, raw])
 })
+
+test.each(SIZES)(
+  'the class of a failure is stored with its recipient, and a later one replaces it (%i recipients)',
+  async size => {
+    const message = await waiting(size)
+    const others = await waiting(size)
+    // Two messages with the same outcome but another class are not noted together.
+    await outbox.note(
+      [
+        note(message, 0, 'deferred', { code: 421, kind: 'throttled' }),
+        note(others, 0, 'deferred', { code: 421, kind: 'greylisted' }),
+      ],
+      at(1),
+    )
+    expect([(await stored(message)).rcpts[0]?.kind, (await stored(others)).rcpts[0]?.kind]).toEqual([
+      'throttled',
+      'greylisted',
+    ])
+    await outbox.note([note(message, 0, 'bounced', { code: 550, kind: 'address' })], at(2))
+    expect((await stored(message)).rcpts.map(({ kind }) => kind)).toEqual(
+      ['address', undefined, undefined].slice(0, size),
+    )
+  },
+)

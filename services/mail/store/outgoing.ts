@@ -2,6 +2,7 @@
 import { type Collection, collectionOf, type Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { BODIES, bodyId, readBody, unpack } from './bodies.ts'
+import { type Cells, cellsOf } from './cells.ts'
 import type { BodyDoc, MessageDoc, RecipientStatus } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 
@@ -24,6 +25,8 @@ export type OutgoingMessage = Pick<
   | 'via'
   | 'mail_from'
   | 'report_for'
+  | 'capture'
+  | 'redirected_from'
   | 'message_id'
   | 'size'
   | 'parts'
@@ -48,6 +51,8 @@ const FIELDS = {
     via: 1,
     mail_from: 1,
     report_for: 1,
+    capture: 1,
+    redirected_from: 1,
     message_id: 1,
     size: 1,
     parts: 1,
@@ -74,6 +79,8 @@ export interface RecipientNote {
   final: boolean
   code?: number | undefined
   enhanced?: string | undefined
+  /** Why it failed: FailureKind of delivery. */
+  kind?: string | undefined
   /** The message has one recipient, so that it is final with it. */
   only: boolean
 }
@@ -83,6 +90,7 @@ export class Outbox {
   readonly #mongo: Mongo
   readonly #messages: Collection<MessageDoc>
   readonly #bodies: Collection<BodyDoc>
+  readonly #cells: Cells
   readonly #logMs: number
 
   /** `logDays`: how long a message stays after its last recipient is final. */
@@ -90,6 +98,7 @@ export class Outbox {
     this.#mongo = mongo
     this.#messages = collectionOf(mongo.db, MESSAGES)
     this.#bodies = collectionOf(mongo.db, BODIES)
+    this.#cells = cellsOf(mongo.db)
     this.#logMs = logDays * DAY_MS
   }
 
@@ -99,7 +108,7 @@ export class Outbox {
    */
   async load(ids: readonly string[], mostBytes = Number.POSITIVE_INFINITY): Promise<Map<string, Outgoing>> {
     const messages = await this.#messages
-      .find({ _id: { $in: [...ids] } })
+      .find({ _id: { $in: [...ids] }, ...this.#cells.of(ids) })
       .project<OutgoingMessage>(FIELDS)
       .batchSize(ids.length + 1) // all in one answer: the server's first batch is 101
       .toArray()
@@ -124,7 +133,8 @@ export class Outbox {
     await this.#messages.bulkWrite(
       updates.map(group => {
         const [first] = group
-        const filter = { _id: { $in: group.map(({ messageId }) => messageId) } }
+        const ids = group.map(({ messageId }) => messageId)
+        const filter = { _id: { $in: ids }, ...this.#cells.of(ids) }
         if (!first?.only) return { updateMany: { filter, update: first ? this.#ofMany(first, at) : [] } }
         const open =
           first.status === 'delivered'
@@ -139,7 +149,7 @@ export class Outbox {
   async #firstParts(ids: readonly string[]): Promise<BodyDoc[]> {
     if (ids.length === 0) return []
     return this.#bodies
-      .find({ _id: { $in: ids.map(id => bodyId(id, 0)) } })
+      .find({ _id: { $in: ids.map(id => bodyId(id, 0)) }, ...this.#cells.of(ids) })
       .batchSize(ids.length + 1)
       .toArray()
   }
@@ -151,23 +161,25 @@ export class Outbox {
     return { message, inMemory: true, raw: async () => raw }
   }
 
-  #ofOnly({ n, status, code, enhanced, final }: RecipientNote, at: Date): Record<string, unknown> {
+  #ofOnly({ n, status, code, enhanced, kind, final }: RecipientNote, at: Date): Record<string, unknown> {
     return {
       [`rcpts.${n}.status`]: status,
       [`rcpts.${n}.at`]: at,
       ...(code === undefined ? {} : { [`rcpts.${n}.code`]: code }),
       ...(enhanced === undefined ? {} : { [`rcpts.${n}.enhanced`]: enhanced }),
+      ...(kind === undefined ? {} : { [`rcpts.${n}.kind`]: kind }),
       ...(final ? { left: 0, final_at: at, exp: new Date(at.getTime() + this.#logMs) } : {}),
     }
   }
 
   /** Several recipients: what is left is counted from the recipients, so that a repeated note does not count twice. */
-  #ofMany({ n, status, code, enhanced, final }: RecipientNote, at: Date): Record<string, unknown>[] {
+  #ofMany({ n, status, code, enhanced, kind, final }: RecipientNote, at: Date): Record<string, unknown>[] {
     const state = {
       status,
       at,
       ...(code === undefined ? {} : { code }),
       ...(enhanced === undefined ? {} : { enhanced }),
+      ...(kind === undefined ? {} : { kind }),
     }
     const meant = { $eq: ['$$i', n] }
     const unreported = { $eq: [{ $type: '$$one.report' }, 'missing'] }
@@ -208,7 +220,7 @@ function groupAlike(notes: readonly RecipientNote[]): RecipientNote[][] {
   const groups = new Map<string, RecipientNote[]>()
   for (const note of notes) {
     if (!note.only) continue
-    const key = `${note.status} ${note.code} ${note.enhanced}`
+    const key = `${note.status} ${note.code} ${note.enhanced} ${note.kind}`
     const group = groups.get(key)
     if (group) group.push(note)
     else groups.set(key, [note])

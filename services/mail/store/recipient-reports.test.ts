@@ -42,6 +42,12 @@ describe('a report', () => {
     expect(await state(0)).toMatchObject({ status: 'delivered' })
   })
 
+  test('stores why it bounced', async () => {
+    const { note, state } = await stored('delivered')
+    await note({ ...bounced(), kind: 'mailbox_full' })
+    expect(await state()).toMatchObject({ status: 'bounced', kind: 'mailbox_full' })
+  })
+
   test.each<[RecipientStatus, StatusReport, boolean]>([
     ['delivered', bounced(), true],
     ['delivered', complained(), true],

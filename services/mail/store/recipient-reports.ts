@@ -1,5 +1,6 @@
 /** What reports that come in later change about recipients of accepted messages. */
 import { collectionOf, DURABLE, type Mongo } from '../../platform/database/mongo.ts'
+import { cellsOf } from './cells.ts'
 import type { MessageDoc, RecipientState } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 import { isFinal, type RecipientStatus } from './rules/email-status.ts'
@@ -28,7 +29,7 @@ export async function findReported(
   recipient: number,
 ): Promise<ReportedRecipient | undefined> {
   const message = await collectionOf(mongo.db, MESSAGES).findOne<ReportedMessage>(
-    { _id: messageId },
+    { _id: messageId, ...cellsOf(mongo.db).of([messageId]) },
     { projection: FIELDS },
   )
   const state = message?.rcpts[recipient]
@@ -40,6 +41,8 @@ export interface StatusReport {
   status: 'bounced' | 'complained'
   code?: number
   enhanced?: string
+  /** Why it bounced: FailureKind of delivery. */
+  kind?: string
   at: Date
   /** Id of the incoming message. */
   report: string
@@ -59,7 +62,7 @@ export async function noteReport(
   mongo: Mongo,
   messageId: string,
   recipient: number,
-  { status, code, enhanced, at, report }: StatusReport,
+  { status, code, enhanced, kind, at, report }: StatusReport,
 ): Promise<boolean> {
   const field = (name: string) => `rcpts.${recipient}.${name}`
   const change = {
@@ -68,10 +71,15 @@ export async function noteReport(
     [field('report')]: report,
     ...(code === undefined ? {} : { [field('code')]: code }),
     ...(enhanced === undefined ? {} : { [field('enhanced')]: enhanced }),
+    ...(kind === undefined ? {} : { [field('kind')]: kind }),
   }
   const replaceable = { [field('status')]: { $in: REPLACES[status] } }
   const { matchedCount } = await collectionOf(mongo.db, MESSAGES).updateOne(
-    { _id: messageId, $or: [replaceable, { [field('report')]: report, [field('status')]: status }] },
+    {
+      _id: messageId,
+      ...cellsOf(mongo.db).of([messageId]),
+      $or: [replaceable, { [field('report')]: report, [field('status')]: status }],
+    },
     { $set: change },
     DURABLE,
   )

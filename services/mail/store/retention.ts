@@ -2,6 +2,7 @@
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
 import { BODIES, bodyId } from './bodies.ts'
+import { cellsOf } from './cells.ts'
 import { firstIdAt, MESSAGES } from './messages.ts'
 
 /** How far the sweeps have come. */
@@ -67,13 +68,10 @@ export async function sweepOrphanBodies(mongo: Mongo, now: Date): Promise<number
 /** Removes what an earlier sweep noted, unless its message has come. */
 async function removeOrphans(mongo: Mongo): Promise<number> {
   const orphans = collectionOf(mongo.db, ORPHANS)
-  const noted = orphans.aggregate<{ _id: string; found: unknown[] }>([
-    { $match: { $expr: { $lt: ['$seen_at', { $subtract: ['$$NOW', ORPHAN_AGE_MS] }] } } },
-    ...withMessage,
-  ])
+  const noted = orphans.find({ $expr: { $lt: ['$seen_at', { $subtract: ['$$NOW', ORPHAN_AGE_MS] }] } })
   let removed = 0
   await inBatches(noted, async batch => {
-    const ids = batch.filter(({ found }) => found.length === 0).map(({ _id }) => _id)
+    const ids = (await withoutMessage(mongo, batch)).map(({ _id }) => _id)
     await removeBodies(mongo, ids)
     await orphans.deleteMany({ _id: { $in: batch.map(({ _id }) => _id) } })
     removed += ids.length
@@ -85,16 +83,15 @@ async function removeOrphans(mongo: Mongo): Promise<number> {
 async function noteOrphans(mongo: Mongo, now: Date): Promise<void> {
   const limit = new Date(now.getTime() - ORPHAN_AGE_MS)
   const from = await progressOf(mongo, 'orphan-bodies', new Date(limit.getTime() - DAY_MS))
-  const bodies = collectionOf(mongo.db, BODIES).aggregate<{ _id: string; m: string }>([
-    { $match: { _id: { $gte: firstIdAt(from), $lt: firstIdAt(limit) } } },
-    { $project: { m: 1 } },
-    ...withMessage,
-    { $match: { found: { $size: 0 } } },
-    { $project: { m: 1 } },
-  ])
+  const bodies = collectionOf(mongo.db, BODIES)
+    .find({ _id: { $gte: firstIdAt(from), $lt: firstIdAt(limit) } })
+    .project<{ _id: string; m: string }>({ m: 1 })
+    .batchSize(BATCH)
   await inBatches(bodies, async batch => {
+    const found = await withoutMessage(mongo, batch)
+    if (found.length === 0) return
     await collectionOf(mongo.db, ORPHANS).bulkWrite(
-      batch.map(({ _id, m }) => ({
+      found.map(({ _id, m }) => ({
         updateOne: {
           filter: { _id },
           update: [{ $set: { m, seen_at: { $ifNull: ['$seen_at', '$$NOW'] } } }],
@@ -107,18 +104,17 @@ async function noteOrphans(mongo: Mongo, now: Date): Promise<void> {
   await saveProgress(mongo, 'orphan-bodies', limit)
 }
 
-/** Adds `found`: the message of a body, or nothing. */
-const withMessage = [
-  {
-    $lookup: {
-      from: MESSAGES.name,
-      localField: 'm',
-      foreignField: '_id',
-      as: 'found',
-      pipeline: [{ $project: { _id: 1 } }],
-    },
-  },
-]
+/** Those bodies whose message is not there. A question for a batch and not a `$lookup`, which would ask every shard for each. */
+async function withoutMessage<T extends { m: string }>(mongo: Mongo, bodies: readonly T[]): Promise<T[]> {
+  const ids = [...new Set(bodies.map(({ m }) => m))]
+  const found = await collectionOf(mongo.db, MESSAGES)
+    .find({ _id: { $in: ids }, ...cellsOf(mongo.db).of(ids) })
+    .project<{ _id: string }>({ _id: 1 })
+    .batchSize(ids.length + 1)
+    .toArray()
+  const there = new Set(found.map(({ _id }) => _id))
+  return bodies.filter(({ m }) => !there.has(m))
+}
 
 async function inBatches<T>(all: AsyncIterable<T>, work: (batch: readonly T[]) => Promise<void>): Promise<void> {
   let batch: T[] = []
@@ -132,7 +128,8 @@ async function inBatches<T>(all: AsyncIterable<T>, work: (batch: readonly T[]) =
 }
 
 async function removeBodies(mongo: Mongo, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await collectionOf(mongo.db, BODIES).deleteMany({ _id: { $in: [...ids] } })
+  if (ids.length === 0) return
+  await collectionOf(mongo.db, BODIES).deleteMany({ _id: { $in: [...ids] }, ...cellsOf(mongo.db).of(ids) })
 }
 
 async function progressOf(mongo: Mongo, sweep: ProgressDoc['_id'], fallback: Date): Promise<Date> {

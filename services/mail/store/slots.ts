@@ -4,6 +4,7 @@
  */
 import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
 import { split } from '../../platform/partition.ts'
+import { cellsOf, ENGINE } from './cells.ts'
 import type { SlotDoc } from './documents.ts'
 
 /** Slots; `owner` is empty while no worker has it. */
@@ -18,16 +19,9 @@ interface WorkerDoc {
 /** Delivery workers. */
 export const WORKERS = defineCollection<WorkerDoc>('workers', [{ key: { until: 1 }, expireAfterSeconds: 60 }])
 
-interface EngineDoc {
-  _id: 'slots'
-  count: number
-}
-
-const ENGINE = defineCollection<EngineDoc>('engine')
-
 /**
- * The number of slots of this database: the first process to ask fixes it, later settings are ignored, because stored
- * deliveries carry slot numbers. Also makes the slots.
+ * The number of slots of a cell of this database: the first process to ask fixes it, later settings are ignored, because
+ * stored deliveries carry slot numbers. Also makes the slots.
  */
 export async function fixSlotCount(mongo: Mongo, configured: number): Promise<number> {
   const engine = collectionOf(mongo.db, ENGINE)
@@ -42,14 +36,20 @@ export async function fixSlotCount(mongo: Mongo, configured: number): Promise<nu
     throw error
   })
   const count = fixed?.count ?? configured
-  const slots = collectionOf(mongo.db, SLOTS)
-  if ((await slots.countDocuments()) < count) {
-    const all = Array.from({ length: count }, (_, _id) => ({ _id, owner: '', epoch: 0, until: new Date(0) }))
-    await slots.insertMany(all, { ordered: false }).catch((error: unknown) => {
-      if (!isDuplicateKey(error)) throw error
-    })
-  }
+  const cells = cellsOf(mongo.db)
+  await cells.read()
+  await makeSlots(mongo, count * cells.count)
   return count
+}
+
+/** Makes the first `count` slots, as far as they are not there. */
+export async function makeSlots(mongo: Mongo, count: number): Promise<void> {
+  const slots = collectionOf(mongo.db, SLOTS)
+  if ((await slots.countDocuments()) >= count) return
+  const all = Array.from({ length: count }, (_, _id) => ({ _id, owner: '', epoch: 0, until: new Date(0) }))
+  await slots.insertMany(all, { ordered: false }).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error
+  })
 }
 
 /** A time of the database's clock from now. */

@@ -5,6 +5,7 @@
  * database).
  */
 import { abortableDelay } from '../../platform/concurrency/abortable-delay.ts'
+import { LoadPause } from '../../platform/concurrency/load-pause.ts'
 import { collectionOf, defineCollection, isMongoCode, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 
@@ -28,8 +29,8 @@ export type WakeListener = (slots: readonly number[], flows: readonly string[], 
 
 /** The wake-up signals of one process. */
 export interface Wake {
-  /** Notifies that these slots, and these flows in them, have due deliveries. Returns immediately and never throws. */
-  ring(slots: Iterable<number>, flows?: Iterable<string>): void
+  /** Notifies of due deliveries, by the slot and the flow of each. Returns immediately and never throws. */
+  ring(slots: readonly number[], flows?: readonly string[]): void
   /** Notifies other workers that these slots have no owner now. Returns immediately and never throws. */
   release(slots: readonly number[]): void
   /**
@@ -44,8 +45,8 @@ export interface Wake {
 const HINTS = defineCollection<HintDoc>('delivery_hints')
 /** In bytes. A hint of {@link FLOWS} flows takes some 12 KiB, so this is a quarter of a minute of the busiest process. */
 const SIZE = 4 * 1024 * 1024
-/** Least time between two hints of a process: as long as a worker leaves between two claims, so none comes in vain. */
-const GAP_MS = 50
+/** Between two hints of a process, and between two claims of a worker: equal, so that no hint comes in vain. */
+export const CLAIM_PAUSE = { longestMs: 50, rate: 500 }
 /** Flows that one hint names at most; the others are found by looking. */
 const FLOWS = 200
 /** Answer of MongoDB when a collection is there already, with other options. */
@@ -70,18 +71,20 @@ class HintedWake implements Wake {
   /** What the next hint names. */
   #next = { slots: new Set<number>(), flows: new Set<string>(), released: new Set<number>() }
   #isPausing = false
+  readonly #load = new LoadPause(CLAIM_PAUSE)
+  /** Deliveries that the next hint is about. */
+  #count = 0
   #created: Promise<void> | undefined
 
   constructor(mongo: Mongo) {
     this.#mongo = mongo
   }
 
-  ring(slots: Iterable<number>, flows: Iterable<string> = []): void {
-    const list = [...slots]
-    const names = [...flows]
-    for (const listener of this.#listeners) listener(list, names, [])
-    for (const flow of names) if (this.#next.flows.size < FLOWS) this.#next.flows.add(flow)
-    for (const slot of list) this.#next.slots.add(slot)
+  ring(slots: readonly number[], flows: readonly string[] = []): void {
+    for (const listener of this.#listeners) listener(slots, flows, [])
+    for (const flow of flows) if (this.#next.flows.size < FLOWS) this.#next.flows.add(flow)
+    for (const slot of slots) this.#next.slots.add(slot)
+    this.#count += slots.length
     if (!this.#isPausing) this.#write()
   }
 
@@ -121,7 +124,8 @@ class HintedWake implements Wake {
     this.#created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
     this.#next = { slots: new Set(), flows: new Set(), released: new Set() }
     this.#isPausing = true
-    setTimeout(() => this.#write(), GAP_MS).unref()
+    setTimeout(() => this.#write(), this.#load.after(this.#count)).unref()
+    this.#count = 0
   }
 }
 

@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/observability/log.ts'
 import { createMetrics } from '../../platform/observability/metrics.ts'
 import { inEnglish, sentence } from '../../platform/sentences/sentence.ts'
+import type { SenderDomain } from '../domains/store/domains.ts'
 import { recipientsToday } from '../limits/store/quota-leases.ts'
 import { BODIES, readBody } from '../store/bodies.ts'
 import { MESSAGES } from '../store/messages.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => mongo.stop())
 
 /** Account usr_1 owns example.org (verified), example.net (verified) and new.example (not yet); usr_2 the victim's. */
-const DOMAINS: Record<string, { id: string; maySend: boolean; isAuthenticated: boolean }> = {
+const DOMAINS: Record<string, SenderDomain> = {
   'usr_1 example.org': { id: 'dom_org', maySend: true, isAuthenticated: true },
   'usr_1 example.net': { id: 'dom_net', maySend: true, isAuthenticated: true },
   'usr_1 xn--mnchen-3ya.example': { id: 'dom_idn', maySend: true, isAuthenticated: true },
@@ -33,17 +34,19 @@ const DOMAINS: Record<string, { id: string; maySend: boolean; isAuthenticated: b
   'usr_2 victim.example': { id: 'dom_victim', maySend: true, isAuthenticated: true },
 }
 
+const OPTIONS: AcceptOptions['config'] = {
+  MAIL_HOSTNAME: 'mail.example.com',
+  MAX_MESSAGE_BYTES: 10_000,
+  MAX_RECIPIENTS: 3,
+  RECEIVED_SHOWS_CLIENT: false,
+  APP_BASE_URL: 'https://mail.example.com',
+  DELIVERY_MODE: 'direct',
+}
+
 function service(over: Partial<AcceptOptions> = {}) {
   return createAccept({
     mongo,
-    config: {
-      MAIL_HOSTNAME: 'mail.example.com',
-      MAX_MESSAGE_BYTES: 10_000,
-      MAX_RECIPIENTS: 3,
-      RECEIVED_SHOWS_CLIENT: false,
-      APP_BASE_URL: 'https://mail.example.com',
-      DELIVERY_MODE: 'direct',
-    },
+    config: OPTIONS,
     clock: systemClock,
     log: silentLog,
     metrics: createMetrics('test'),
@@ -514,5 +517,73 @@ describe('idempotency', () => {
     const { accept } = service()
     accepted(await accept(withKey('hour', 'hi', { submitter })))
     expect(accepted(await accept(withKey('hour', 'hi', { submitter }))).replayed).toBe(true)
+  })
+})
+
+describe('a message whose domain or token does not let it go to its recipients', () => {
+  const CAPTURE = { mode: 'capture' } as const
+  const REDIRECT = { mode: 'redirect', to: 'qa@team.example' } as const
+  const ORIGINAL = [{ email: 'b@example.com', type: 'envelope' }]
+  const withSender = 'From: a@example.org\r\nSender: c@example.net\r\nSubject: hello\r\n\r\nhi\r\n'
+  const withAuthors = 'From: a@example.org, c@example.net\r\nSender: a@example.org\r\nSubject: hello\r\n\r\nhi\r\n'
+  type Case = [
+    string,
+    Record<string, SenderDomain['diversion']>,
+    Partial<Submission> & { text?: string },
+    { capture?: string; redirected_from?: object; to?: string },
+  ]
+
+  test.each<Case>([
+    ['nothing', {}, {}, {}],
+    ['its author', { 'example.org': CAPTURE }, {}, { capture: 'domain' }],
+    ['its envelope sender', { 'example.net': CAPTURE }, {}, { capture: 'domain' }],
+    ['its Sender', { 'example.net': CAPTURE }, { mailFrom: 'x@example.org', text: withSender }, { capture: 'domain' }],
+    [
+      'a further author',
+      { 'example.net': CAPTURE },
+      { mailFrom: 'x@example.org', text: withAuthors },
+      { capture: 'domain' },
+    ],
+    ['its token', {}, { submitter: { ...login, capture: true } }, { capture: 'token' }],
+    [
+      'its token, whatever the domain does',
+      { 'example.org': REDIRECT },
+      { submitter: { ...login, capture: true } },
+      { capture: 'token' },
+    ],
+    ['a redirect', { 'example.org': REDIRECT }, {}, { redirected_from: ORIGINAL, to: 'qa@team.example' }],
+    ['a redirect and a capture', { 'example.org': REDIRECT, 'example.net': CAPTURE }, {}, { capture: 'domain' }],
+  ])('by %s is stored accordingly', async (_, diversions, given, expected) => {
+    const findSenderDomain: AcceptOptions['findSenderDomain'] = async (userId, name) => {
+      const domain = DOMAINS[`${userId} ${name}`]
+      return domain && { ...domain, diversion: diversions[name] }
+    }
+    const { id, recipients } = accepted(await service({ findSenderDomain }).accept(submission(given)))
+    const message = await stored(id)
+    const { to = 'b@example.com', ...marks } = expected
+    expect({ capture: message?.capture, redirected_from: message?.redirected_from }).toEqual({
+      ...{ capture: undefined, redirected_from: undefined },
+      ...marks,
+    })
+    expect(recipients.map(({ email }) => email)).toEqual([to])
+    const [delivery] = await mongo.db.collection('deliveries').find({ m: id }).toArray()
+    expect([delivery?.rcpt, delivery?.site]).toEqual([to, marks.capture ? 'capture' : to.slice(to.indexOf('@') + 1)])
+  })
+
+  test.each<[string, Record<string, SenderDomain['diversion']>, Partial<Submission>, string | undefined]>([
+    ['a redirect', { 'example.org': REDIRECT }, {}, undefined],
+    ['a capture', { 'example.org': CAPTURE }, {}, 'domain'],
+    ['a redirect and a capture', { 'example.org': REDIRECT, 'example.net': CAPTURE }, {}, 'domain'],
+    ['a token', { 'example.org': REDIRECT }, { submitter: { ...login, capture: true } }, 'token'],
+  ])('by %s keeps its recipients where the installation captures', async (_, diversions, given, capture) => {
+    const findSenderDomain: AcceptOptions['findSenderDomain'] = async (userId, name) => {
+      const domain = DOMAINS[`${userId} ${name}`]
+      return domain && { ...domain, diversion: diversions[name] }
+    }
+    const config = { ...OPTIONS, DELIVERY_MODE: 'capture' } as const
+    const { id, recipients } = accepted(await service({ findSenderDomain, config }).accept(submission(given)))
+    expect(recipients.map(({ email }) => email)).toEqual(['b@example.com'])
+    const message = await stored(id)
+    expect([message?.capture, message?.redirected_from]).toEqual([capture, undefined])
   })
 })

@@ -7,6 +7,7 @@ import { inEnglish, sentence } from '../../platform/sentences/sentence.ts'
 import type { FindLimits } from '../limits/find-limits.ts'
 import { createQuota, type Quota } from '../limits/quota.ts'
 import type { DefaultLimits } from '../limits/rules/sending-limit.ts'
+import { cellsOf } from '../store/cells.ts'
 import { answerOfKey, toAccepted, waitForKeyHolder } from './idempotency.ts'
 import { type NewMessage, recipientsToSend } from './store/message-documents.ts'
 import type { Enqueue } from './store/store-accepted.ts'
@@ -16,7 +17,7 @@ import { refuse } from './validate-sender.ts'
 import { LOOKUP_MS, type ValidationOptions, validateSubmission } from './validate-submission.ts'
 
 /** Dependencies of {@link createAccept}. */
-export interface AcceptOptions extends ValidationOptions {
+export interface AcceptOptions extends Omit<ValidationOptions, 'cells'> {
   mongo: Mongo
   log: Log
   metrics: Pick<Metrics, 'accepted' | 'refused' | 'acceptSeconds'>
@@ -36,7 +37,8 @@ export interface Acceptance {
 }
 
 /** One per process. */
-export function createAccept(options: AcceptOptions): Acceptance {
+export function createAccept(given: AcceptOptions): Acceptance {
+  const options = { ...given, cells: cellsOf(given.mongo.db) }
   const quota = createQuota(options)
   return {
     async accept(submission) {
@@ -63,7 +65,7 @@ function discardRest({ rest }: Submission, answer: Accepted | Refused): void {
 }
 
 async function acceptDurably(
-  options: AcceptOptions,
+  options: AcceptOptions & Pick<ValidationOptions, 'cells'>,
   quota: Quota,
   submission: Submission,
 ): Promise<Accepted | Refused> {

@@ -13,10 +13,10 @@ export async function resend(
   caller: Caller,
   { accept }: SendDeps,
 ): Promise<Accepted | Refused | undefined> {
-  const recipients = message.rcpts
-    .filter(({ status }) => to === 'all' || status === 'bounced' || status === 'failed')
-    .map(({ email, type }) => ({ email, type }))
-  if (recipients.length === 0) return undefined
+  const meant = message.rcpts.filter(({ status }) => to === 'all' || status === 'bounced' || status === 'failed')
+  if (meant.length === 0) return undefined
+  // A redirect replaced the recipients that the message is for; it does so again while the domain is set to it.
+  const recipients = (message.redirected_from ?? meant).map(({ email, type }) => ({ email, type }))
   const { submitter, received, idem } = caller
   return accept({
     submitter: message.test ? { ...submitter, test: true } : submitter,

@@ -1,15 +1,23 @@
 /** Checks the rest of a large message and stores it, part by part, while it comes in. */
 import type { Clock } from '../../platform/clock.ts'
-import { newId } from '../../platform/ids.ts'
 import { createLineScanner } from '../message/line-endings.ts'
+import type { Cells } from '../store/cells.ts'
 import { beginKeyHash } from './idempotency.ts'
 import type { StageBody } from './store/staged-body.ts'
 import type { OpenRest } from './submission.ts'
 
 /** Makes the function that begins the rest of a message. */
-export function createOpenRest({ clock, stageBody }: { clock: Clock; stageBody: StageBody }): OpenRest {
+export function createOpenRest({
+  clock,
+  cells,
+  stageBody,
+}: {
+  clock: Clock
+  cells: Pick<Cells, 'newMessageId'>
+  stageBody: StageBody
+}): OpenRest {
   return submission => {
-    const id = newId('em', clock.now().getTime())
+    const id = cells.newMessageId(clock.now())
     const body = stageBody(id)
     const lines = createLineScanner()
     const hash = beginKeyHash(submission)

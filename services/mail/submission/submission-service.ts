@@ -3,6 +3,7 @@ import { createAccounts } from '../../accounts/account-status.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { createSenderDomains } from '../domains/store/domains.ts'
 import { createFindLimits, defaultLimits } from '../limits/find-limits.ts'
+import { cellsOf } from '../store/cells.ts'
 import { wakeOf } from '../store/wake.ts'
 import { createFindSuppressed, shareQueries } from '../suppressions/find-suppressed.ts'
 import { acceptedEvents } from '../webhooks/message-events.ts'
@@ -21,7 +22,7 @@ export interface SubmissionService extends Acceptance {
   validateSender(submitter: Submitter, address: string, track?: Submission['track']): Promise<Refused | undefined>
 }
 
-/** `slots` is the number of slots of this database. */
+/** `slots` is the number of slots of a cell of this database. */
 export function createSubmissionService(foundation: Omit<Foundation, 'secrets'>, slots: number): SubmissionService {
   const { config, log, metrics, mongo, clock } = foundation
   const findSenderDomain = createSenderDomains(mongo.db, clock, {
@@ -50,7 +51,7 @@ export function createSubmissionService(foundation: Omit<Foundation, 'secrets'>,
   const stageBody = createStaging({ mongo, clock, bodyDays: config.RETENTION_BODY_DAYS })
   return {
     ...acceptance,
-    openRest: createOpenRest({ clock, stageBody }),
+    openRest: createOpenRest({ clock, cells: cellsOf(mongo.db), stageBody }),
     async validateSender(submitter, address, track) {
       const result = await validateEnvelopeSender(findSenderDomain, submitter, address)
       return result.kind === 'refused' ? result : findTrackError(result, track)

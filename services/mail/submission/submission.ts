@@ -19,6 +19,8 @@ export interface Submitter {
   /** The login may send with an empty envelope sender, as bounces do. */
   allowNullSender?: boolean
   test?: boolean
+  /** What the login submits is captured, whatever its domain is set to. */
+  capture?: boolean
 }
 
 /** One envelope recipient. */

@@ -1,14 +1,15 @@
 /** Mail of the platform itself: from SYSTEM_MAIL_FROM or a sender that an administrator set, in the lane of its own, each key once. */
 import { createHash } from 'node:crypto'
 import { DAY_MS } from '../../platform/durations.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Foundation } from '../../platform/process/run.ts'
+import { cellsOf } from '../store/cells.ts'
 import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { unsubscribeFields } from '../streams/rules/unsubscribe-fields.ts'
 import { compose } from './compose.ts'
+import { divertMessage } from './divert-message.ts'
 import { createEnqueue, type Enqueue } from './store/store-accepted.ts'
-import { createSystemSenders, SYSTEM_USER } from './system-sender.ts'
+import { createSystemSenders, SYSTEM_USER, type SystemSender } from './system-sender.ts'
 
 /** A mail to one recipient. */
 export interface SystemMail {
@@ -31,11 +32,11 @@ const KEY_LIFE_MS = 40 * DAY_MS
 
 /** Opens the way for the platform's own mail. */
 export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>): Promise<SendSystemMail> {
-  const { config, log, clock } = foundation
+  const { config, log, mongo, clock } = foundation
   const enqueue = await createSystemEnqueue(foundation)
   const own = { from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`, domainId: '' }
   const findSender = createSystemSenders(foundation)
-  const senderOf = async (wanted: string | undefined) => {
+  const senderOf = async (wanted: string | undefined): Promise<Omit<SystemSender, 'owner'>> => {
     if (wanted === undefined) return own
     const sender = await findSender(wanted)
     if (sender) return sender
@@ -43,9 +44,10 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     return own
   }
   return async ({ key, from: wanted, to, subject, text, unsubscribeUrl }) => {
-    const { from, domainId } = await senderOf(wanted)
+    const { from, domainId, diversion } = await senderOf(wanted)
+    const diverted = await divertMessage({ capture: false, diversion }, [{ email: to, type: 'to' }], async all => all)
     const now = clock.now()
-    const id = newId('em', now.getTime())
+    const id = cellsOf(mongo.db).newMessageIdFor(SYSTEM_USER, `system:${key}`, now)
     const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
     const mailbox = (email: string) => ({ name: '', email })
     const headers = new Map([...AUTOMATIC, ...(unsubscribeUrl ? unsubscribeFields({ url: unsubscribeUrl }) : [])])
@@ -69,7 +71,7 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
         until: new Date(now.getTime() + KEY_LIFE_MS),
       },
       raw: await compose(request, { messageId, date: now }),
-      recipients: [{ email: to, type: 'to' }],
+      ...diverted,
     })
     // key_taken: it is in the queue already, or has gone out.
     if (outcome.kind === 'unavailable') throw new Error(`the queue cannot take the mail: ${outcome.reason}`)

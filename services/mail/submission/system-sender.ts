@@ -1,6 +1,7 @@
 /** Which senders mail of the platform itself may have beside SYSTEM_MAIL_FROM. */
 import { findUser } from '../../accounts/store/users.ts'
 import type { Foundation } from '../../platform/process/run.ts'
+import { type Diversion, diversionOf } from '../domains/rules/delivery-mode.ts'
 import { domainMaySend, findVerifiedDomain } from '../domains/store/domains.ts'
 import { domainOf } from '../message/address.ts'
 
@@ -14,6 +15,8 @@ export interface SystemSender {
   domainId: string
   /** User name of the administrator whose domain it is. */
   owner: string
+  /** Where mail of its domain goes instead; absent: to its recipients. */
+  diversion?: Diversion | undefined
 }
 
 /** Finds out whether an address may be the sender; undefined when it may not. */
@@ -28,7 +31,7 @@ export function createSystemSenders({ mongo, config }: Pick<Foundation, 'mongo' 
     const owner = await findUser(mongo.db, domain.user_id)
     if (owner?.role !== 'admin' || owner.status !== 'active') return undefined
     const from = `${address.slice(0, address.lastIndexOf('@'))}@${domain.name}`
-    return { from, domainId: domain._id, owner: owner.username }
+    return { from, domainId: domain._id, owner: owner.username, diversion: diversionOf(domain) }
   }
 }
 

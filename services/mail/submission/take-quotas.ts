@@ -81,7 +81,7 @@ async function needsOf(
     })
   if (message.test) return needs
   // Captured mail reaches no provider.
-  const isBulk = message.lane === 'bulk' && config.DELIVERY_MODE !== 'capture'
+  const isBulk = message.lane === 'bulk' && config.DELIVERY_MODE !== 'capture' && !message.capture
   const lookups = Promise.all([
     recipientsPerDay(userId),
     findLimits(userId),

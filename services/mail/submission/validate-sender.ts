@@ -2,6 +2,7 @@
 
 import type { ProblemCode } from '../../platform/problems.ts'
 import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
+import type { Diversion } from '../domains/rules/delivery-mode.ts'
 import { domainOf, normaliseEmail } from '../message/address.ts'
 import type { Tracking } from '../tracking/rules/track-choice.ts'
 import { isAllowedSender } from './rules/validate-message.ts'
@@ -11,7 +12,16 @@ import type { Refused, Submission, Submitter } from './submission.ts'
 export type FindSenderDomain = (
   userId: string,
   name: string,
-) => Promise<{ id: string; maySend: boolean; isAuthenticated: boolean; tracking?: Tracking | undefined } | undefined>
+) => Promise<
+  | {
+      id: string
+      maySend: boolean
+      isAuthenticated: boolean
+      tracking?: Tracking | undefined
+      diversion?: Diversion | undefined
+    }
+  | undefined
+>
 
 /** A sender that passed. */
 export interface AllowedSender {
@@ -21,6 +31,8 @@ export interface AllowedSender {
   domainId: string
   /** What its domain tracks; absent: nothing. */
   tracking?: Tracking
+  /** Where its domain's mail goes instead; absent: to its recipients. */
+  diversion?: Diversion
 }
 
 /** Validates one address of an envelope or a From field. */
@@ -38,7 +50,13 @@ export async function validateSender(
   const domain = await find(submitter.userId, name)
   if (!domain) return refuse('sender_not_allowed', sentence('detail.sender_domain', { domain: name }))
   if (!domain.maySend) return refuse('domain_not_verified', sentence('detail.sender_unverified', { domain: name }))
-  return { kind: 'allowed', email, domainId: domain.id, ...(domain.tracking && { tracking: domain.tracking }) }
+  return {
+    kind: 'allowed',
+    email,
+    domainId: domain.id,
+    ...(domain.tracking && { tracking: domain.tracking }),
+    ...(domain.diversion && { diversion: domain.diversion }),
+  }
 }
 
 /**
@@ -49,7 +67,7 @@ export async function validateEnvelopeSender(
   find: FindSenderDomain,
   submitter: Submitter,
   address: string,
-): Promise<Pick<AllowedSender, 'kind' | 'email' | 'tracking'> | Refused> {
+): Promise<Pick<AllowedSender, 'kind' | 'email' | 'tracking' | 'diversion'> | Refused> {
   if (address === '' && submitter.allowNullSender) return { kind: 'allowed', email: '' }
   const result = await validateSender(find, submitter, address)
   const { fallbackSender } = submitter

@@ -1,16 +1,19 @@
 /** Validates a submission completely and builds the message that will be stored. */
+
 import type { Clock } from '../../platform/clock.ts'
 import { nextTurn, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
 import { withTimeout } from '../../platform/concurrency/timeout.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Config } from '../../platform/process/config.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
+import { type Diversion, strictest } from '../domains/rules/delivery-mode.ts'
 import { needsSmtpUtf8, normaliseEmail } from '../message/address.ts'
 import { createLineScanner } from '../message/line-endings.ts'
+import type { Cells } from '../store/cells.ts'
 import { streamName } from '../store/rules/stream.ts'
 import type { Suppressed, SuppressionQuestion } from '../suppressions/find-suppressed.ts'
 import { explainSuppression } from '../suppressions/rules/suppression.ts'
-import { keyOf, withKey } from './idempotency.ts'
+import { type Diverted, divertMessage } from './divert-message.ts'
+import { type Key, keyOf, withKey } from './idempotency.ts'
 import { chooseStream, type MessageStream } from './rules/message-stream.ts'
 import {
   finishMessage,
@@ -43,6 +46,7 @@ export interface ValidationOptions {
     | 'DELIVERY_MODE'
   >
   clock: Clock
+  cells: Pick<Cells, 'newMessageId' | 'newMessageIdFor'>
   findSenderDomain: FindSenderDomain
   /** True for an account that may not send any more; at most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
@@ -69,16 +73,34 @@ export async function validateSubmission(
   if ('kind' in written) return written
   const key = keyOf(submission, read.idempotencyKey)
   if (key && 'kind' in key) return key
-  const [senders, recipients] = await withTimeout(
+  const mark = (recipients: NewMessage['recipients']) =>
+    markSuppressed(options, submission, streamName(stream), recipients)
+  const [senders, marked] = await withTimeout(
     LOOKUP_MS,
-    Promise.all([
-      validateSenders(options, submission, read),
-      markSuppressed(options, submission, streamName(stream), written),
-    ]),
+    Promise.all([validateSenders(options, submission, read), mark(written)]),
   )
   if ('kind' in senders) return senders
-  const message = toMessage(options, submission, { ...senders, recipients, stream })
+  const diverted = await withTimeout(
+    LOOKUP_MS,
+    divertMessage(
+      {
+        capture: submission.submitter.capture === true,
+        diversion: diversionWithin(config, senders.diversion),
+      },
+      marked,
+      mark,
+    ),
+  )
+  const message = toMessage(options, submission, { ...senders, diverted, stream, key })
   return key ? withKey(message, key) : message
+}
+
+/**
+ * What the whole installation captures keeps its recipients. The mark of a domain that captures stays: its scheduled mail
+ * must not leave when the installation sends by then.
+ */
+function diversionWithin({ DELIVERY_MODE: mode }: ValidationOptions['config'], diversion: Diversion | undefined) {
+  return mode === 'capture' && diversion?.mode === 'redirect' ? undefined : diversion
 }
 
 /** Captured mail goes nowhere: a developer tries the link on the same machine. */
@@ -131,6 +153,8 @@ interface AllowedSenders {
   mailFrom: string
   domainId: string
   read: ReadMessage
+  /** Of all domains in whose name the message goes, the strictest. */
+  diversion?: Diversion | undefined
 }
 
 /**
@@ -153,7 +177,8 @@ async function validateSenders(
   if (names.kind === 'refused') return names
   const untracked = findTrackError(names, track)
   if (untracked) return untracked
-  return { mailFrom: envelope.email, domainId: names.domainId, read: names.read }
+  const diversion = strictest([names.diversion, envelope.diversion])
+  return { mailFrom: envelope.email, domainId: names.domainId, read: names.read, diversion }
 }
 
 /**
@@ -192,18 +217,30 @@ async function validateNames(
         : one
     }),
   )
-  return results.find(one => one.kind === 'refused') ?? results[0] ?? refuse('sender_not_allowed')
+  const [first] = results
+  const failed = results.find(one => one.kind === 'refused')
+  if (failed || first?.kind !== 'allowed') return failed ?? refuse('sender_not_allowed')
+  const diversion = strictest(results.map(one => (one.kind === 'allowed' ? one.diversion : undefined)))
+  return { ...first, ...(diversion && { diversion }) }
 }
 
 function toMessage(
-  { config, clock }: ValidationOptions,
+  { config, clock, cells }: ValidationOptions,
   submission: Submission,
-  { read, stream, ...envelope }: AllowedSenders & { recipients: NewMessage['recipients']; stream: MessageStream },
+  {
+    read,
+    stream,
+    mailFrom,
+    domainId,
+    diverted,
+    key,
+  }: AllowedSenders & { diverted: Diverted; stream: MessageStream; key: Key | undefined },
 ): NewMessage {
   const at = clock.now()
   const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata, template } = submission
   const track = turnedOff(submission.track ?? read.track)
-  const id = rest?.id ?? newId('em', at.getTime())
+  const { userId } = submitter
+  const id = rest?.id ?? (key ? cells.newMessageIdFor(userId, key.key, at) : cells.newMessageId(at))
   const smtputf8 = submission.smtputf8 === true
   const { MAIL_HOSTNAME: hostname, RECEIVED_SHOWS_CLIENT: showClient } = config
   const stamp = { id, hostname, at, received, showClient, smtputf8 }
@@ -211,15 +248,15 @@ function toMessage(
   return {
     id,
     user_id: submitter.userId,
-    domain_id: envelope.domainId,
+    domain_id: domainId,
     via: submitter.via,
-    mail_from: envelope.mailFrom,
+    mail_from: mailFrom,
     from: read.from[0],
     subject: read.subject,
     message_id: messageId,
     raw,
     ...(rest && { rest: { size: rest.size, parts: rest.parts } }),
-    recipients: envelope.recipients,
+    ...diverted,
     ...stream,
     ...(track && { track }),
     ambiguous: submission.ambiguous ?? 'retry',

@@ -2,7 +2,8 @@
 import type { Clock } from '../../platform/clock.ts'
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Db } from '../../platform/database/mongo.ts'
-import { type SuppressionState, suppressionAddress, suppressionFor } from './rules/suppression.ts'
+import { isSuppressedAtSimulator } from '../store/rules/simulation.ts'
+import { ALL_STREAMS, type SuppressionState, suppressionAddress, suppressionFor } from './rules/suppression.ts'
 import { type AddressesOfAccount, findSuppressions } from './store/suppressions.ts'
 
 /** The recipients of one message. */
@@ -23,18 +24,25 @@ export type FindSuppressed = (questions: readonly SuppressionQuestion[]) => Prom
 export function createFindSuppressed(db: Db, clock: Clock): FindSuppressed {
   return async questions => {
     const entries = await findSuppressions(db, addressesByAccount(questions))
-    if (entries.length === 0) return questions.map(() => NONE)
+    const isSimulated = questions.some(({ emails }) => emails.some(isSuppressedAtSimulator))
+    if (entries.length === 0 && !isSimulated) return questions.map(() => NONE)
     const now = clock.now()
     const known = Map.groupBy(entries, ({ user_id, email }) => keyOf(user_id, email))
     return questions.map(({ userId, stream, emails }) => {
       const found = emails.flatMap(email => {
         const own = known.get(keyOf(userId, suppressionAddress(email)))
-        const entry = own && suppressionFor(own, stream, now)
+        const entry = (own && suppressionFor(own, stream, now)) ?? simulatedEntry(email, now)
         return entry ? [[email, entry] as const] : []
       })
       return new Map(found)
     })
   }
+}
+
+/** As if the address had bounced at this moment. */
+function simulatedEntry(email: string, now: Date): SuppressionState | undefined {
+  if (!isSuppressedAtSimulator(email)) return undefined
+  return { email, stream: ALL_STREAMS, reason: 'hard_bounce', created_at: now }
 }
 
 /** Questions of one query: about as many recipients as fit a command of 1 MiB. */

@@ -4,6 +4,7 @@ import { isDuplicateKey, type Mongo, type Session } from '../../platform/databas
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
+import { type ActingResource, refuseManaged } from '../managed.ts'
 import type { TemplateContent } from './rendering/render-template.ts'
 import { TEMPLATE_LIMITS } from './rules/template-limits.ts'
 import {
@@ -21,7 +22,7 @@ import {
 import { fromStored, refuseContent, toStored } from './stored-content.ts'
 
 /** Dependencies of the use cases. */
-export interface TemplateDeps {
+export interface TemplateDeps extends ActingResource {
   mongo: Mongo
   clock: Clock
 }
@@ -40,7 +41,7 @@ export type Publisher = TemplateVersionDoc['published_by']
 
 /** Stores a new template as a draft. Throws `validation_failed`, and `conflict` when the name is taken or there are too many. */
 export async function createTemplate(
-  { mongo: { db }, clock }: TemplateDeps,
+  { mongo: { db }, clock, resource }: TemplateDeps,
   userId: string,
   { name, ...content }: TemplateContent & { name: string },
 ): Promise<TemplateDoc> {
@@ -55,6 +56,7 @@ export async function createTemplate(
     name,
     draft: toStored(content),
     revision: 1,
+    ...(resource && { managed_by: resource }),
     created_at: now,
     updated_at: now,
   }
@@ -76,7 +78,7 @@ export async function getTemplate(
 
 /**
  * Changes name or draft. `revision` is the one that the caller edited: `version_conflict` when there is a newer one. Throws
- * `validation_failed`, and `conflict` when the name is taken.
+ * `validation_failed`, `conflict` when the name is taken, and `managed_by_resource`, as all changes do.
  */
 export async function changeTemplate(
   deps: TemplateDeps,
@@ -87,6 +89,7 @@ export async function changeTemplate(
 ): Promise<TemplateDoc> {
   const { db } = deps.mongo
   const before = await getTemplate(deps, userId, reference)
+  refuseManaged(before, deps)
   if (revision !== undefined && revision !== before.revision) throw new ProblemError('version_conflict')
   const content = changed(fromStored(before.draft), change)
   await refuseContent(content)
@@ -114,6 +117,7 @@ function changed(before: TemplateContent, { subject, html, text, variables }: Dr
 export async function removeTemplate(deps: TemplateDeps, userId: string, reference: string): Promise<TemplateDoc> {
   return deps.mongo.transaction(async session => {
     const template = await getTemplate(deps, userId, reference, session)
+    refuseManaged(template, deps)
     await deleteTemplate(deps.mongo.db, template._id, session)
     return template
   })
@@ -135,6 +139,7 @@ export async function publishTemplate(
 ): Promise<Published> {
   return deps.mongo.transaction(async session => {
     const template = await getTemplate(deps, userId, reference, session)
+    refuseManaged(template, deps)
     if (revision !== undefined && revision !== template.revision) throw new ProblemError('version_conflict')
     if (template.published && template.published_revision === template.revision)
       return { template, version: template.published.version }
@@ -152,6 +157,7 @@ export async function rollbackTemplate(
 ): Promise<Published> {
   return deps.mongo.transaction(async session => {
     const template = await getTemplate(deps, userId, reference, session)
+    refuseManaged(template, deps)
     if (template.published?.version === version) return { template, version }
     const earlier = await getVersion(deps, template, version)
     // No revision of the draft is published now: the next publication is a change.
@@ -168,7 +174,7 @@ async function publish(
   const version = (template.published?.version ?? 0) + 1
   const at = clock.now()
   const change = { published: { version, at }, published_revision: given.publishedRevision }
-  const after = await updateTemplate(db, template, change, session)
+  const after = await updateTemplate(db, template, change, { session })
   if (!after) throw new ProblemError('version_conflict')
   const document: TemplateVersionDoc = {
     _id: `${template._id}.${version}`,

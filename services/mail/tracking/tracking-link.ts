@@ -1,6 +1,6 @@
 /**
  * Addresses of tracked links and images. An address says everything itself: the delivery and the target are encrypted and
- * authenticated, so that nobody makes a redirect of their own, and a link works as long as the mail is kept. A link works
+ * authenticated, so that only we can make a redirect, and a link works as long as the mail is kept. A link works
  * at its own host only: an account can make links to any target, but no redirect at the host of another account.
  */
 import { SecretError, type Secrets } from '../../platform/security/secrets.ts'

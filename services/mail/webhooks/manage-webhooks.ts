@@ -6,6 +6,7 @@ import type { Foundation } from '../../platform/process/run.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { removeWebhook } from '../../platform/webhooks/event-queue.ts'
 import { makeSecret, rotateSecret } from '../../platform/webhooks/webhook-secret.ts'
+import { type ActingResource, refuseManaged } from '../managed.ts'
 import { mailWebhooksOf } from './queue-mail-events.ts'
 import type { WebhookFormat } from './rules/resend-format.ts'
 import {
@@ -18,11 +19,12 @@ import {
 } from './store/webhook-collections.ts'
 
 /** Dependencies of the use cases. */
-export type WebhookDeps = Pick<Foundation, 'mongo' | 'clock' | 'secrets'> & {
-  config: Pick<Foundation['config'], 'WEBHOOK_ALLOW_PRIVATE'>
-  /** Those of these domains that belong to the account. */
-  ownDomains(userId: string, ids: readonly string[]): Promise<readonly string[]>
-}
+export type WebhookDeps = Pick<Foundation, 'mongo' | 'clock' | 'secrets'> &
+  ActingResource & {
+    config: Pick<Foundation['config'], 'WEBHOOK_ALLOW_PRIVATE'>
+    /** Those of these domains that belong to the account. */
+    ownDomains(userId: string, ids: readonly string[]): Promise<readonly string[]>
+  }
 
 /** What a person chooses. */
 export type WebhookSettings = Pick<MailWebhookDoc, 'name' | 'url' | 'events' | 'domain_ids' | 'enabled'> & {
@@ -48,8 +50,8 @@ export async function createMailWebhook(
   userId: string,
   { notice_email, format, ...settings }: WebhookSettings,
 ): Promise<WebhookAndSecret> {
-  const { mongo, clock, secrets } = deps
-  await validate(deps, userId, settings)
+  const { mongo, clock, secrets, resource } = deps
+  await validateWebhook(deps, userId, settings)
   if ((await countMailWebhooks(mongo.db, userId)) >= MAX_WEBHOOKS)
     throw new ProblemError('conflict', sentence('detail.webhook_limit', { count: MAX_WEBHOOKS }))
   const now = clock.now()
@@ -60,6 +62,7 @@ export async function createMailWebhook(
     ...(notice_email && { notice_email }),
     ...(format && { format }),
     sealed: secrets.seal('app-secret', mailWebhookPlace(_id), secret),
+    ...(resource && { managed_by: resource }),
     ...{ created_at: now, updated_at: now },
   }
   await insertMailWebhook(mongo.db, webhook)
@@ -72,15 +75,18 @@ export async function getMailWebhook({ mongo }: WebhookDeps, userId: string, id:
   return found(await findMailWebhook(mongo.db, userId, id))
 }
 
-/** Changes settings; to enable it, or to change its address, ends a pause and what the platform noted about it. */
+/**
+ * Changes settings; to enable it, or to change its address, ends a pause and what the platform noted about it. Throws
+ * `managed_by_resource` for one that a resource manages, as all changes do.
+ */
 export async function changeMailWebhook(
   deps: WebhookDeps,
   userId: string,
   id: string,
   change: { [K in keyof WebhookSettings]?: WebhookSettings[K] | undefined },
 ): Promise<MailWebhookDoc> {
-  await getMailWebhook(deps, userId, id)
-  await validate(deps, userId, change)
+  refuseManaged(await getMailWebhook(deps, userId, id), deps)
+  await validateWebhook(deps, userId, change)
   const { notice_email, ...rest } = change
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const startsAgain = change.enabled === true || change.url !== undefined
@@ -101,6 +107,7 @@ export async function changeMailWebhook(
 export async function rotateWebhookSecret(deps: WebhookDeps, userId: string, id: string): Promise<WebhookAndSecret> {
   const { mongo, clock, secrets } = deps
   const before = await getMailWebhook(deps, userId, id)
+  refuseManaged(before, deps)
   const now = clock.now()
   const seal = (value: string) => secrets.seal('app-secret', mailWebhookPlace(id), value)
   const { secret, change } = rotateSecret(before, seal, now)
@@ -111,12 +118,14 @@ export async function rotateWebhookSecret(deps: WebhookDeps, userId: string, id:
 /** Removes a webhook with its waiting events; its log expires. */
 export async function removeMailWebhook(deps: WebhookDeps, userId: string, id: string): Promise<MailWebhookDoc> {
   const webhook = await getMailWebhook(deps, userId, id)
+  refuseManaged(webhook, deps)
   await deps.mongo.transaction(session => removeWebhook(mailWebhookStore(deps.mongo.db), id, session))
   mailWebhooksOf(deps).known.delete(userId)
   return webhook
 }
 
-async function validate(
+/** Throws `validation_failed` for an address that is not allowed, and for domains of other accounts. */
+export async function validateWebhook(
   { config, ownDomains }: WebhookDeps,
   userId: string,
   { url, domain_ids = [] }: { url?: string | undefined; domain_ids?: readonly string[] | undefined },

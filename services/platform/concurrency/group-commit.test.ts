@@ -78,6 +78,14 @@ describe('callers share writes', () => {
     ])
   })
 
+  test('below the rate the next ones do not wait for callers that may not return', async () => {
+    const { seen, write } = recordingWriter()
+    const commit = createGroupCommit({ ...limits, gatherMs: 1e9, gatherRate: 1e9, write })
+    await Promise.all(['a', 'b'].map(commit))
+    await commit('c')
+    expect(seen).toEqual([['a', 'b'], ['c']])
+  })
+
   test('two halves that would take turns become one', async () => {
     const { batches, write } = heldWriter()
     const commit = createGroupCommit({ ...limits, gatherMs: 1e9, write })

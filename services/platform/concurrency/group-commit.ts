@@ -1,4 +1,5 @@
 /** Shares questions and writes to the database between callers: while some batches are under way the next one gathers. */
+import { LoadPause } from './load-pause.ts'
 
 /** How batches are formed and written. */
 export interface GroupCommitOptions<T, R> {
@@ -17,6 +18,8 @@ export interface GroupCommitOptions<T, R> {
    * immediately, the next ones wait for the callers of the last batch to return, no longer than this. Default: no wait.
    */
   gatherMs?: number
+  /** Items a second below which the gathering is shorter (see {@link LoadPause}). Default: it is not. */
+  gatherRate?: number
 }
 
 interface Waiting<T, R> {
@@ -29,10 +32,12 @@ interface Waiting<T, R> {
  * their order between batches of one flight, not between flights.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (item: T) => Promise<R> {
-  const { gatherMs = 0 } = options
+  const { gatherMs = 0, gatherRate = 0 } = options
+  const load = new LoadPause({ longestMs: gatherMs, rate: gatherRate })
   let queue: Waiting<T, R>[] = []
   let flying = 0
-  let endedAt = Number.NEGATIVE_INFINITY
+  /** Until when the next batch gathers (performance.now()). */
+  let gatherUntil = Number.NEGATIVE_INFINITY
   /**
    * The callers of a finished batch, which are expected to return, and those that waited when it ended. 0 while more
    * waits than fits.
@@ -58,7 +63,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
 
   /** Waits for the turn of the next batch: until its time, or until as many items wait as can be expected. */
   const turn = async (): Promise<void> => {
-    const waitMs = endedAt + gatherMs - performance.now()
+    const waitMs = gatherUntil - performance.now()
     if (waitMs <= 0 || isWorthwhile()) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, waitMs)
@@ -88,7 +93,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
       if (batch.length === 0) continue // another flight took them while this one waited
       const full = queue.length > 0
       await write(batch)
-      endedAt = performance.now()
+      gatherUntil = performance.now() + load.after(batch.length)
       expected = full ? 0 : queue.length + batch.length
     }
     flying--

@@ -23,7 +23,7 @@ export interface ModelDefinition<T extends object> extends CollectionDefinition<
 export type DocumentOf<M> = M extends ModelDefinition<infer T> ? T : never
 
 /**
- * Declares a model. Updates are validated as inserts are and return the document as it is then. Operations whose filter has
+ * Declares a model. Updates are validated as inserts are and return the document as it is then, unless they ask for the one before. Operations whose filter has
  * an undefined value are rejected: the driver leaves such a field out, so that the filter matches every document.
  */
 export function defineModel<const D extends object>(name: string, fields: D): ModelDefinition<Fields<D>> {
@@ -31,7 +31,7 @@ export function defineModel<const D extends object>(name: string, fields: D): Mo
   const filtered = /^(count|delete|distinct|find|replace|update)/
   schema.pre<Query<unknown, unknown>>(filtered, { document: false, query: true }, function () {
     rejectUndefined(this.getFilter())
-    this.setOptions({ runValidators: true, returnDocument: 'after' })
+    this.setOptions({ runValidators: true, returnDocument: this.getOptions().returnDocument ?? 'after' })
   })
   return {
     name,

@@ -22,6 +22,8 @@ export interface IndexDefinition {
   /** Seconds after the date in the indexed field; 0 = at that date. */
   expireAfterSeconds?: number
   partialFilterExpression?: Record<string, unknown>
+  /** Not created where there is an index with this key, which has taken its place. */
+  unless?: Record<string, 1 | -1>
 }
 
 /** A collection with its indexes. `T` is the stored document with its `_id`. */
@@ -155,8 +157,19 @@ export async function ensureIndexes(db: Db, definitions: readonly CollectionDefi
     await db.createCollection(name).catch((error: unknown) => {
       if (!isMongoCode(error, 48)) throw error // 48 NamespaceExists
     })
-    if (indexes.length > 0) await db.collection(name).createIndexes(indexes.map(index => ({ ...index })))
+    const wanted = await withoutReplaced(db, name, indexes)
+    if (wanted.length > 0) await db.collection(name).createIndexes(wanted.map(({ unless, ...index }) => index))
   }
+}
+
+async function withoutReplaced(
+  db: Db,
+  name: string,
+  indexes: readonly IndexDefinition[],
+): Promise<readonly IndexDefinition[]> {
+  if (!indexes.some(({ unless }) => unless)) return indexes
+  const there = new Set((await db.collection(name).indexes()).map(({ key }) => JSON.stringify(key)))
+  return indexes.filter(({ unless }) => !unless || !there.has(JSON.stringify(unless)))
 }
 
 /** True for the duplicate-key error (code 11000) of a single or a bulk write. */

@@ -1,5 +1,6 @@
 /** Pages of a collection by cursor: after an id, or after a date and an id. */
 import type { PageRequest } from '../cursor-pages.ts'
+import type { OrderedPage } from '../ordered-pages.ts'
 import type { Model, QueryFilter } from './models.ts'
 import type { Collection } from './mongo.ts'
 
@@ -18,6 +19,38 @@ export async function readPage<T extends { _id: string }>(
     .find(wanted)
     .sort({ _id: forward ? 1 : -1 })
     .limit(limit + 1)
+    .lean<T[]>()
+}
+
+/** Condition and sorting of a page in one of the orders of a list: both follow the index of its fields. */
+export function orderedQuery(page: Pick<OrderedPage, 'order' | 'fields' | 'position'>) {
+  const forward = page.order === 'asc'
+  const sort = Object.fromEntries(page.fields.map(field => [field, forward ? (1 as const) : (-1 as const)]))
+  return { after: page.position ? afterValues(page.fields, page.position, forward) : {}, sort }
+}
+
+/** The first condition bounds the index scan; the other parts what has the same first value. */
+function afterValues(fields: readonly string[], values: readonly string[], forward: boolean): Record<string, unknown> {
+  const [strictly, orEqual] = forward ? ['$gt', '$gte'] : ['$lt', '$lte']
+  const [field = '', ...others] = fields
+  const [value = '', ...further] = values
+  if (others.length === 0) return { [field]: { [strictly]: value } }
+  const same = { [field]: value, ...afterValues(others, further, forward) }
+  return { [field]: { [orEqual]: value }, $or: [{ [field]: { [strictly]: value } }, same] }
+}
+
+/** The rows of a page and one more, in one of the orders of a list. Input of `toOrderedPage`. */
+export async function readOrdered<T extends { _id: string }>(
+  model: Model<T>,
+  filter: QueryFilter<T>,
+  page: OrderedPage,
+): Promise<T[]> {
+  const { after, sort } = orderedQuery(page)
+  const wanted: object = { $and: [filter, after] }
+  return model
+    .find(wanted)
+    .sort(sort)
+    .limit(page.limit + 1)
     .lean<T[]>()
 }
 
@@ -40,7 +73,12 @@ export async function findPage<T extends object>(
 export function afterPosition<T extends { _id: string | number }>(
   { at, id }: { at: Date; id: T['_id'] },
   date: 'created_at' | 'at' = 'created_at',
+  oldestFirst = false,
 ): Filter<T> {
-  const filter: object = { [date]: { $lte: at }, $or: [{ [date]: { $lt: at } }, { _id: { $lt: id } }] }
+  const [orEqual, strictly] = oldestFirst ? ['$gte', '$gt'] : ['$lte', '$lt']
+  const filter: object = {
+    [date]: { [orEqual]: at },
+    $or: [{ [date]: { [strictly]: at } }, { _id: { [strictly]: id } }],
+  }
   return filter as Filter<T>
 }

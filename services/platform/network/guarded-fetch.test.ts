@@ -172,6 +172,6 @@ describe('why a request was not answered', () => {
   })
 
   test('no response in time', async () => {
-    expect(await reason(`${origin}/silent`, true, 100)).toBe('no answer in time')
+    expect(await reason(`${origin}/silent`, true, 100)).toBe('no response in time')
   })
 })

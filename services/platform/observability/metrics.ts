@@ -1,6 +1,7 @@
 /** Prometheus metrics of one process. Every name is declared here, so that `docs/metrics.md` and the dashboards can be checked against it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { VERSION } from '../version.ts'
+import { exposeOwn } from './exposed-metrics.ts'
 import { createOperatorMetrics } from './operator-metrics.ts'
 import { exportFormerName } from './renamed-metrics.ts'
 
@@ -12,14 +13,14 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
  */
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Creates a registry with every metric of the product; a process updates only its own. */
+/** Creates every metric of the product, and a registry with those that the service updates; with another name all are in it. */
 export function createMetrics(service: string) {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
   collectDefaultMetrics({ register: registry })
   const make = makersFor(registry)
   make.gauge('build_info', 'Always 1; its label is the running version.', ['version']).set({ version: VERSION }, 1)
-  return {
+  const metrics = {
     registry,
     operator: createOperatorMetrics(registry),
     ...processMetrics(make),
@@ -29,6 +30,8 @@ export function createMetrics(service: string) {
     ...dnsMetrics(make),
     ...subscriptionMetrics(make),
   }
+  exposeOwn(registry, service)
+  return metrics
 }
 
 /** Make metrics of the registry, with the prefix of the product. */
@@ -87,6 +90,11 @@ function submissionMetrics({ counter, gauge, seconds }: Makers) {
       'code',
     ]),
     acceptSeconds: seconds('accept', 'Time from the complete message to the durable answer.', ['channel']),
+    certificateExpiry: gauge(
+      'tls_certificate_expiry_timestamp_seconds',
+      'End of the certificate that this process serves on its SMTP ports, in seconds since 1970; absent without one.',
+      ['use'],
+    ),
     smtpConnections: gauge('smtp_connections', 'Open submission connections.'),
   }
 }
@@ -155,9 +163,11 @@ function inboundMetrics({ counter, gauge }: Makers) {
 
 function dnsMetrics({ counter }: Makers) {
   return {
-    dnsChecks: counter('dns_checks_total', 'Checks of a domain by outcome (verified, pending, failed, temporary).', [
-      'outcome',
-    ]),
+    dnsChecks: counter(
+      'dns_checks_total',
+      'Checks of a domain by outcome (verified, pending, failed, temporary; unchanged: only a quick check was due).',
+      ['outcome'],
+    ),
     dnsProviderCalls: counter(
       'dns_provider_calls_total',
       'Calls to DNS providers, by provider, operation and outcome.',

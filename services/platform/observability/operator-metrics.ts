@@ -63,6 +63,11 @@ export function createOperatorMetrics(registry: Registry) {
       'kind',
       'ready',
     ]),
+    stalledResources: gauge(
+      'postwright_resources_stalled',
+      'Resources by kind that the operator refuses until a user changes something; paused and suspended ones are not counted.',
+      ['kind'],
+    ),
     driftReverted: counter(
       'postwright_drift_reverted_total',
       'Reverted changes of what a resource declares, by kind and place (database, secret, provider).',

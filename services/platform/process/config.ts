@@ -10,6 +10,8 @@ import { inEnglish, type Sentence, sentence } from '../sentences/sentence.ts'
 
 const text = z.string().trim()
 const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
+/** Domains are compared in lower case, without the dot of the root. */
+const domainList = list.transform(names => names.map(name => name.toLowerCase().replace(/\.$/, '')))
 const port = z.coerce.number().int().min(1).max(65_535)
 /** 0 lets the system choose: for tests and for several instances on one machine. */
 const listenPort = z.coerce.number().int().min(0).max(65_535)
@@ -214,8 +216,11 @@ export const settings = {
   DNS_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
     'Allow authoritative and RFC 2136 servers on private addresses.',
   ),
+  DNS_PRIVATE_WEBHOOKS: withDefault(list, '').describe(
+    'Hosts of webhook DNS providers that may have private addresses and plain HTTP, comma separated: `host`, `host:port` or `*.svc` for all names below it. Accounts choose the address of their provider: a host in this list is reachable for all of them.',
+  ),
   SLOTS: withDefault(z.coerce.number().int().min(1).max(4096), '64').describe(
-    'Number of delivery slots; fixed in the database at first start.',
+    'Number of delivery slots of a cell (docs/scaling.md); fixed in the database at first start.',
   ),
   MAX_MESSAGE_BYTES: withDefault(z.coerce.number().int().min(1024), '26214400').describe(
     'Largest message, in bytes as submitted (SMTP SIZE).',
@@ -250,6 +255,15 @@ export const settings = {
   RETENTION_LOG_DAYS: withDefault(z.coerce.number().int().min(1), '30').describe(
     'Days that messages and delivery events are kept.',
   ),
+  RETENTION_CAPTURED_DAYS: withDefault(z.coerce.number().int().min(1).max(365), '7').describe(
+    'Days that captured messages are kept.',
+  ),
+  CAPTURED_PER_DOMAIN: withDefault(z.coerce.number().int().min(1).max(10_000), '1000').describe(
+    'Captured messages that the inbox of a domain holds, a tenth of it for a domain that is not verified; the oldest are removed for new ones.',
+  ),
+  CAPTURED_MB_PER_DOMAIN: withDefault(z.coerce.number().int().min(1).max(100_000), '500').describe(
+    'Megabytes that the captured messages of a domain may have together, before compression, a tenth of it for a domain that is not verified; the oldest are removed for new ones.',
+  ),
   CLOUDFLARE_API_URL: withDefault(url, 'https://api.cloudflare.com/client/v4').describe(
     'Base address of the Cloudflare API.',
   ),
@@ -258,6 +272,53 @@ export const settings = {
   ),
   DNSPOD_ENDPOINT: withDefault(url, 'https://dnspod.tencentcloudapi.com').describe(
     'Endpoint of Tencent DNSPod; also the international site.',
+  ),
+  ROUTE53_URL: withDefault(url, 'https://route53.amazonaws.com').describe(
+    'Address of the Amazon Route 53 API; in China https://route53.amazonaws.com.cn.',
+  ),
+  AWS_STS_URL: withDefault(url, 'https://sts.amazonaws.com').describe(
+    'Address of the AWS Security Token Service, for the role of the pods.',
+  ),
+  AWS_ROLE_ARN: optional(text).describe('Set by EKS: the role of the service account.'),
+  AWS_WEB_IDENTITY_TOKEN_FILE: optional(text).describe('Set by EKS: the token of the service account.'),
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: optional(text).describe(
+    'Set by EKS Pod Identity: where the keys of the pod are.',
+  ),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: optional(text).describe(
+    'Set by EKS Pod Identity: the token for that address.',
+  ),
+  GOOGLE_DNS_URL: withDefault(url, 'https://dns.googleapis.com').describe('Address of the Google Cloud DNS API.'),
+  GOOGLE_TOKEN_URL: withDefault(url, 'https://oauth2.googleapis.com/token').describe(
+    'Where keys of Google service accounts are exchanged for access tokens; the address in a key is not used.',
+  ),
+  GCE_METADATA_HOST: withDefault(text, 'metadata.google.internal').describe(
+    'Host of the metadata server of Google Cloud, which gives the identity of the pods.',
+  ),
+  AZURE_MANAGEMENT_URL: withDefault(url, 'https://management.azure.com').describe(
+    'Address of the Azure management API; in China https://management.chinacloudapi.cn.',
+  ),
+  AZURE_AUTHORITY_HOST: withDefault(url, 'https://login.microsoftonline.com').describe(
+    'Where Azure gives access tokens; in China https://login.chinacloudapi.cn. Set in pods by Azure Workload Identity.',
+  ),
+  AZURE_TENANT_ID: optional(text).describe('Set by Azure Workload Identity: the tenant of the pod.'),
+  AZURE_CLIENT_ID: optional(text).describe('Set by Azure Workload Identity: the client of the pod.'),
+  AZURE_FEDERATED_TOKEN_FILE: optional(text).describe(
+    'Set by Azure Workload Identity: the token of the service account.',
+  ),
+  DNS_WORKLOAD_IDENTITY_NAMESPACES: withDefault(list, '').describe(
+    'Namespaces whose DNSProviders may use the cloud identity of the pods of Postwright (workloadIdentity: true), comma separated; `*` for all. All of them then write with the same rights.',
+  ),
+  CLUSTER_DNS_SECRET_NAMESPACES: withDefault(list, '').describe(
+    'Namespaces, beside that of the operator, whose Secrets a ClusterDNSProvider may name, comma separated.',
+  ),
+  DNS_ENDPOINTS: withDefault(flag, 'false').describe(
+    'Let MailDomains with dns.managementPolicy DNSEndpoint write DNSEndpoint objects for external-dns; the operator needs rights on them (chart: operator.dnsEndpoints).',
+  ),
+  DNS_ENDPOINT_NAMESPACES: withDefault(list, '').describe(
+    'Namespaces whose MailDomains may write DNSEndpoint objects, comma separated; `*` for all. Empty: none.',
+  ),
+  DNS_ENDPOINT_DOMAINS: withDefault(domainList, '').describe(
+    'Domains that MailDomains may publish by DNSEndpoint objects, each with all names below it, comma separated; `*` for all. Empty: none. external-dns publishes in every zone that it may write, so list the zones of mail only.',
   ),
   BUSINESS_TZ: withDefault(
     text.meta({ pattern: TIME_ZONE }).refine(isTimeZone, reason('field.time_zone')),
@@ -281,6 +342,9 @@ export const settings = {
   OPERATOR_IDENTITY: optional(text).describe("Name of this operator process in the Lease; default the host's name."),
   SUBMISSION_CLUSTER_HOST: optional(text).describe(
     'Host name of the SMTP Service inside the cluster, written into Secrets with endpoint Cluster; default SUBMISSION_HOST.',
+  ),
+  SEND_CLUSTER_URL: optional(url).describe(
+    'Address of the send API inside the cluster, written into Secrets of APITokens with endpoint Cluster; default APP_BASE_URL.',
   ),
   SUBMISSION_CA_FILE: optional(text).describe(
     'PEM file with the CA of the SMTP certificate when it is not publicly trusted; written into Secrets as ca.crt.',

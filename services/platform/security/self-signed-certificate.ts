@@ -21,7 +21,8 @@ export async function makeCertificate(hosts: readonly string[], days: number, no
     notBeforeDate: new Date(now.getTime() - 60_000),
     notAfterDate: new Date(now.getTime() + days * DAY_MS),
     extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
+      // No authority: clients with rustls refuse the certificate of an authority as that of a server (RFC 5280 4.2.1.9).
+      { name: 'basicConstraints', cA: false, critical: true },
       {
         name: 'subjectAltName',
         altNames: hosts.map(host =>

@@ -81,7 +81,7 @@ export async function attemptDelivery<W extends WebhookEndpoint, E extends Webho
   }
 }
 
-/** The current secret, and the one before until its time is over. */
+/** The current secret, and the one before until its time is over; without that if it cannot be opened any more. */
 function secretsOf<W extends WebhookEndpoint, E extends WebhookEvent>(
   { open }: Attempting<W, E>,
   webhook: W,
@@ -89,7 +89,12 @@ function secretsOf<W extends WebhookEndpoint, E extends WebhookEvent>(
 ): string[] {
   const { sealed, previous } = webhook
   const current = open(webhook, sealed)
-  return previous && previous.until > now ? [current, open(webhook, previous.sealed)] : [current]
+  if (!previous || previous.until <= now) return [current]
+  try {
+    return [current, open(webhook, previous.sealed)]
+  } catch {
+    return [current]
+  }
 }
 
 function outcomeOf(

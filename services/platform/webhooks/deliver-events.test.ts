@@ -23,6 +23,8 @@ interface Event extends WebhookEvent {
 }
 const EVENTS = defineCollection<Event>('hook_events', EVENT_INDEXES)
 const never = new AbortController().signal
+/** What a lost SESSION_SECRET leaves behind. */
+const UNREADABLE = 'unreadable'
 const HOUR = 3_600_000
 const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`
 
@@ -41,7 +43,10 @@ async function queue() {
   const sending: Sending<Endpoint, Event> = {
     ...{ store, clock, log: silentLog, random: () => 0.5 },
     post: createGuardedPost({ allowPrivate: true }),
-    open: (_, sealed) => sealed,
+    open: (_, sealed) => {
+      if (sealed === UNREADABLE) throw new Error('sealed with another key')
+      return sealed
+    },
     dataOf: ({ data }) => data,
     onDisabled: ({ _id }) => void disabled.push(_id),
   }
@@ -129,7 +134,7 @@ describe('the log of an attempt', () => {
     await sendEvents(impatient, never)
     expect(await event('a')).toMatchObject({
       state: 'waiting',
-      result: 'no answer in time',
+      result: 'no response in time',
       reason: { code: 'webhook.timeout' },
     })
   })
@@ -274,6 +279,16 @@ test('during a rotation both secrets verify, and afterwards the new one', async 
   const after = receiver.received[1]
   expect(after?.id).toBe('after')
   expect(String(after?.headers['webhook-signature']).split(' ')).toHaveLength(1)
+})
+
+test('an old secret that cannot be opened any more does not stop what the new one signs', async () => {
+  const { send, publish, store, clock, receiver } = await hooked()
+  const until = new Date(clock.now().getTime() + 24 * HOUR)
+  const change = { sealed: secretOf('b'), previous: { sealed: UNREADABLE, until } }
+  await store.endpoints.updateOne({ _id: 'w' }, { $set: change })
+  await publish('w', 'after the key was lost')
+  await send()
+  expect(String(receiver.received[0]?.headers['webhook-signature']).split(' ')).toHaveLength(1)
 })
 
 describe('again', () => {

@@ -5,6 +5,7 @@ import { type Collection, type IndexDefinition, isDuplicateKey, type Session } f
 import { afterPosition } from '../database/read-page.ts'
 import { DAY_SECONDS } from '../durations.ts'
 import { newId } from '../ids.ts'
+import { managed, releasedBy } from '../managed/managed-fields.ts'
 import { inEnglish, type Sentence, sentence } from '../sentences/sentence.ts'
 
 /** What the model of every webhook has. */
@@ -30,6 +31,8 @@ export const webhookFields = {
   disabled: field.optional(
     field.part({ at: field.date, reason: field.unchecked<Sentence>(), notify: field.optional(Boolean) }),
   ),
+  ...managed,
+  released_by: releasedBy,
   ...field.times,
 }
 
@@ -293,23 +296,24 @@ export interface EventFilter {
   fields?: Record<string, string> | undefined
 }
 
-/** A page of the events of a webhook and one more, newest first, without their logs. `after`: id of the last one known. */
+/** A page of the events of a webhook and one more, newest first by default, without their logs. `after`: id of the last one known. */
 export async function listEvents<E extends WebhookEvent>(
   events: Collection<E>,
   webhookId: string,
   { state, type, fields }: EventFilter,
-  { after, limit }: { after?: string | undefined; limit: number },
+  { after, limit, order = 'desc' }: { after?: string | undefined; limit: number; order?: 'asc' | 'desc' | undefined },
 ): Promise<E[]> {
+  const oldestFirst = order === 'asc'
   const wanted: object = { webhook_id: webhookId, ...(state && { state }), ...(type && { type }), ...fields }
   const last: object = { _id: after, webhook_id: webhookId }
   const position = after === undefined ? null : await events.findOne(last, { projection: { at: 1 } })
   if (after !== undefined && !position) return []
   const filter = position
-    ? { ...wanted, ...afterPosition({ at: position.at as Date, id: String(after) }, 'at') }
+    ? { ...wanted, ...afterPosition({ at: position.at as Date, id: String(after) }, 'at', oldestFirst) }
     : wanted
   const found = events.find(filter as typeof wanted, { projection: { log: 0 } })
   return (await found
-    .sort({ at: -1, _id: -1 })
+    .sort(oldestFirst ? { at: 1, _id: 1 } : { at: -1, _id: -1 })
     .limit(limit + 1)
     .maxTimeMS(LIST_MS)
     .toArray()) as E[]

@@ -110,7 +110,7 @@ export const listResources = endpoint({
       z.strictObject({
         resource: managedBy,
         record: z.strictObject({
-          type: z.enum(['domain', 'dns_account', 'credential', 'token']),
+          type: z.enum(['domain', 'dns_account', 'credential', 'token', 'template', 'webhook']),
           id: z.string(),
           name: z.string(),
           user_id: z.string(),

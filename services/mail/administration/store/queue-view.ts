@@ -1,5 +1,7 @@
 /** Looks at the delivery queue as a whole, at a bounded cost however long it is. */
+
 import { collectionOf, type Mongo } from '../../../platform/database/mongo.ts'
+import { cellsOf } from '../../store/cells.ts'
 import { DELIVERIES, NO_FLOW } from '../../store/deliveries.ts'
 
 /** A destination with waiting mail. */
@@ -60,7 +62,7 @@ export async function oldestDueOf(mongo: Mongo): Promise<Date | null> {
     deliveries
       .aggregate<{ due: Date }>(
         [
-          { $match: { flow: { $gte: '' } } },
+          { $match: { ...cellsOf(mongo.db).all(), flow: { $gte: '' } } },
           { $sort: { flow: 1, due: 1 } },
           { $group: { _id: '$flow', due: { $first: '$due' } } },
           { $group: { _id: null, due: { $min: '$due' } } },
@@ -68,7 +70,7 @@ export async function oldestDueOf(mongo: Mongo): Promise<Date | null> {
         { maxTimeMS: MAX_MS },
       )
       .toArray(),
-    deliveries.findOne({ flow: NO_FLOW }, { sort: { due: 1 }, projection: { due: 1 } }),
+    deliveries.findOne({ ...cellsOf(mongo.db).all(), flow: NO_FLOW }, { sort: { due: 1 }, projection: { due: 1 } }),
   ])
   const times = [ready, timed].flatMap(found => (found ? [found.due.getTime()] : []))
   return times.length > 0 ? new Date(Math.min(...times)) : null

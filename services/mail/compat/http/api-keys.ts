@@ -28,11 +28,7 @@ export function addApiKeyRoutes(deps: ForeignDeps): void {
     },
     {
       ...{ method: 'GET', path: '/api-keys', operation: listTokensOperation },
-      handle: request =>
-        listPage(request, async page => {
-          const { data, has_more } = await request.own(listTokensOperation, { query: page })
-          return { data: toListedKeys(data), has_more, next: data.at(-1)?.id }
-        }),
+      handle: request => listPage(request, query => keysOf(request, query)),
     },
     {
       ...{ method: 'PATCH', path: '/api-keys/:id', operation: getTokenOperation },
@@ -49,6 +45,17 @@ export function addApiKeyRoutes(deps: ForeignDeps): void {
       },
     },
   ])
+}
+
+/** A page of keys that work. Pages with revoked ones only are passed over: an empty page would seem to be the last one. */
+async function keysOf({ own }: ForeignRequest, query: { limit?: unknown; after?: unknown }) {
+  for (let after = query.after; ; ) {
+    const { data, has_more } = await own(listTokensOperation, { query: defined({ ...query, after }) })
+    const keys = toListedKeys(data)
+    const next = data.at(-1)?.id
+    if (keys.length > 0 || !has_more || next === undefined) return { data: keys, has_more, next }
+    after = next
+  }
 }
 
 async function nameOfDomain({ own }: ForeignRequest, id: unknown): Promise<string> {

@@ -10,7 +10,7 @@ import {
 import { refuseSettings, toListedDomain, toShownDomain, trackingOf } from '../rules/domain.ts'
 import { defined, given } from '../rules/loose-input.ts'
 import { addForeignRoutes, type ForeignDeps, type ForeignRequest } from './foreign-routes.ts'
-import { listPage } from './pages.ts'
+import { listPage, pageOf } from './pages.ts'
 
 /** Adds the addresses. */
 export function addDomainRoutes(deps: ForeignDeps): void {
@@ -29,10 +29,9 @@ export function addDomainRoutes(deps: ForeignDeps): void {
     {
       ...{ method: 'GET', path: '/domains', operation: listDomainsOperation },
       handle: request =>
-        listPage(request, async page => {
-          const { data, has_more } = await request.own(listDomainsOperation, { query: page })
-          return { data: data.map(toListedDomain), has_more, next: data.at(-1)?.id }
-        }),
+        listPage(request, async page =>
+          pageOf(await request.own(listDomainsOperation, { query: page }), toListedDomain),
+        ),
     },
     {
       ...{ method: 'GET', path: '/domains/:id', operation: getDomainOperation },

@@ -7,10 +7,10 @@ import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { LARGE_TEXT_BYTES } from '../../http/shared/large-content.ts'
+import type { CallOwn, OwnAnswer, OwnInput } from '../../http/shared/own-operations.ts'
 import type { TakeRequest } from '../../http/shared/rate-limit.ts'
 import { ForeignError } from '../rules/foreign-error.ts'
 import { answerJson } from './answer.ts'
-import type { CallOwn, OwnAnswer, OwnInput } from './own-operations.ts'
 
 type Router = ReturnType<typeof createRouter>
 

@@ -32,6 +32,14 @@ export async function listPage({ query }: Pick<ForeignRequest, 'query'>, read: R
   return { object: 'list', has_more, data }
 }
 
+/** A page of the own API with its items translated. */
+export function pageOf<T extends { id: string }>(
+  { data, has_more }: { data: readonly T[]; has_more: boolean },
+  translate: (item: T) => { id: string },
+): Page {
+  return { data: data.map(translate), has_more, next: data.at(-1)?.id }
+}
+
 /** The page that ends before an id: `has_more` says whether there is another one before it. */
 async function readBefore(read: ReadPage, before: unknown, limit: unknown): Promise<Omit<Page, 'next'>> {
   const { limit: wanted } = parse(pageQuery, defined({ limit }), '') as { limit: number }

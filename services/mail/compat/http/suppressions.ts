@@ -12,7 +12,7 @@ import { ForeignError } from '../rules/foreign-error.ts'
 import { defined, given } from '../rules/loose-input.ts'
 import { reasonOfOrigin, toListedSuppression } from '../rules/suppression.ts'
 import { addForeignRoutes, type ForeignDeps, type ForeignRequest } from './foreign-routes.ts'
-import { listPage } from './pages.ts'
+import { listPage, pageOf } from './pages.ts'
 
 /** Adds the addresses. */
 export function addSuppressionRoutes(deps: ForeignDeps): void {
@@ -37,8 +37,7 @@ export function addSuppressionRoutes(deps: ForeignDeps): void {
       handle: request =>
         listPage(request, async page => {
           const query = defined({ ...page, reason: reasonOfOrigin(request.query.origin) })
-          const { data, has_more } = await request.own(listSuppressionsOperation, { query })
-          return { data: data.map(toListedSuppression), has_more, next: data.at(-1)?.id }
+          return pageOf(await request.own(listSuppressionsOperation, { query }), toListedSuppression)
         }),
     },
     {
@@ -74,7 +73,7 @@ async function addMany(request: ForeignRequest): Promise<object> {
   await request.own(changeSuppressionsOperation, { body: { add } })
   const data: object[] = []
   for (const id of emails as readonly string[]) {
-    const entry = await request.own(getSuppressionOperation, { params: { id } })
+    const entry = mayRead(request) ? await request.own(getSuppressionOperation, { params: { id } }) : { id }
     data.push({ object: 'suppression', id: entry.id })
   }
   return { data }
@@ -104,9 +103,9 @@ function isTexts(value: unknown): value is string[] {
 async function remove(request: ForeignRequest, key: string): Promise<string | undefined> {
   const { own } = request
   if (key.includes('@')) {
-    const [first] = await entriesOf(request, key)
-    if (first) await own(changeSuppressionsOperation, { body: { remove: [key] } })
-    return first?.id
+    const [first] = mayRead(request) ? await entriesOf(request, key) : []
+    const { removed } = await own(changeSuppressionsOperation, { body: { remove: [key] } })
+    return removed > 0 ? (first?.id ?? key) : undefined
   }
   try {
     await own(deleteSuppressionOperation, { params: { id: key } })
@@ -115,6 +114,11 @@ async function remove(request: ForeignRequest, key: string): Promise<string | un
     if (error instanceof ProblemError && error.code === 'not_found') return undefined
     throw error
   }
+}
+
+/** Without this scope an answer has the address as the id, which every call takes as well. */
+function mayRead({ principal }: ForeignRequest): boolean {
+  return principal.scopes.includes('suppressions:read')
 }
 
 /** Those of an address, of every stream. */

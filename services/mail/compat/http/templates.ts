@@ -10,7 +10,7 @@ import {
 } from '../../templates/http/templates-contract.ts'
 import { toListedTemplate, toOwnTemplate, toShownTemplate } from '../rules/template.ts'
 import { addForeignRoutes, type ForeignDeps, type ForeignRequest } from './foreign-routes.ts'
-import { listPage } from './pages.ts'
+import { listPage, pageOf } from './pages.ts'
 
 const answer = ({ id }: { id: string }) => ({ object: 'template', id })
 
@@ -26,10 +26,9 @@ export function addTemplateRoutes(deps: ForeignDeps): void {
     {
       ...{ method: 'GET', path: '/templates', operation: listTemplatesOperation },
       handle: request =>
-        listPage(request, async page => {
-          const { data, has_more } = await request.own(listTemplatesOperation, { query: page })
-          return { data: data.map(toListedTemplate), has_more, next: data.at(-1)?.id }
-        }),
+        listPage(request, async page =>
+          pageOf(await request.own(listTemplatesOperation, { query: page }), toListedTemplate),
+        ),
     },
     {
       ...{ method: 'GET', path: '/templates/:id', operation: getTemplateOperation },

@@ -9,7 +9,7 @@ import {
 } from '../../webhooks/http/webhooks-contract.ts'
 import { toListedWebhook, toOwnWebhook } from '../rules/webhook.ts'
 import { addForeignRoutes, type ForeignDeps, type ForeignRequest } from './foreign-routes.ts'
-import { listPage } from './pages.ts'
+import { listPage, pageOf } from './pages.ts'
 
 /** Adds the addresses. */
 export function addWebhookRoutes(deps: ForeignDeps): void {
@@ -26,10 +26,9 @@ export function addWebhookRoutes(deps: ForeignDeps): void {
     {
       ...{ method: 'GET', path: '/webhooks', operation: listMailWebhooksOperation },
       handle: request =>
-        listPage(request, async page => {
-          const { data, has_more } = await request.own(listMailWebhooksOperation, { query: page })
-          return { data: data.map(toListedWebhook), has_more, next: data.at(-1)?.id }
-        }),
+        listPage(request, async page =>
+          pageOf(await request.own(listMailWebhooksOperation, { query: page }), toListedWebhook),
+        ),
     },
     {
       ...{ method: 'GET', path: '/webhooks/:id', operation: getMailWebhookOperation },

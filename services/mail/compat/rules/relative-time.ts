@@ -28,10 +28,16 @@ export function toInstant(value: unknown, now: Date): string {
   const ms = UNITS[unit.toLowerCase()]
   if (ms !== undefined) return new Date(now.getTime() + (/^an?$/i.test(count) ? 1 : Number(count)) * ms).toISOString()
   const [, date, time = '', zone = ''] = INSTANT.exec(text) ?? []
-  const at = date === undefined ? Number.NaN : Date.parse(`${date}T${time}${zoneOf(zone)}`)
+  const at = date !== undefined && isDay(date) ? Date.parse(`${date}T${time}${zoneOf(zone)}`) : Number.NaN
   if (Number.isNaN(at))
     throw new ForeignError(422, 'validation_error', sentence('compat.time', { field: 'scheduled_at' }))
   return new Date(at).toISOString()
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isDay(date: string): boolean {
+  const at = Date.parse(date)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }
 
 function zoneOf(zone: string): string {

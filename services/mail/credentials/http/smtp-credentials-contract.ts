@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { newPassword } from '../../../accounts/rules/password.ts'
 import { username } from '../../../accounts/rules/username.ts'
-import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, networks, recordParams } from '../../http/shared/records.ts'
 import { sender, senderAddress } from '../rules/allowed-sender.ts'
@@ -86,16 +86,19 @@ export const createCredentialOperation = endpoint({
   response: smtpCredentialWithPassword,
 })
 
+/** The index of names is one of all accounts: sorting one account's logins by it would read those of the others. */
+export const LOGIN_ORDERS = listOrders('asc', { created_at: ['_id'] })
+
 /** `GET /api/v1/smtp-credentials`. */
 export const listCredentialsOperation = endpoint({
   operationId: 'listSmtpCredentials',
   tag: 'SMTP credentials',
   method: 'GET',
   path: '/api/v1/smtp-credentials',
-  summary: 'Lists the SMTP logins of the account, oldest first.',
+  summary: 'Lists the SMTP logins of the account, oldest first unless another order is asked for.',
   access: READ,
-  query: pageQuery,
-  response: pageOf(smtpCredential),
+  query: orderedPageQuery(LOGIN_ORDERS),
+  response: orderedPageOf(smtpCredential),
 })
 
 /** `GET /api/v1/smtp-credentials/{id}`. */

@@ -2,8 +2,8 @@
 import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { creatorOf } from '../../../accounts/http/audit-caller.ts'
-import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind } from '../../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../../platform/ordered-pages.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import {
   changeCredential,
@@ -21,6 +21,7 @@ import {
   deleteCredentialOperation,
   getCredentialOperation,
   getCredentialPasswordOperation,
+  LOGIN_ORDERS,
   listCredentialsOperation,
   patchCredentialOperation,
   putCredentialPasswordOperation,
@@ -56,9 +57,10 @@ export function mountCredentials(router: Router, deps: MailHttpDeps): void {
     return { ...show(credential), password }
   })
 
-  bind(router, authorise, listCredentialsOperation, async ({ query }, { account }) =>
-    toPage(await listCredentials(mongo.db, account.id, query), query.limit, show),
-  )
+  bind(router, authorise, listCredentialsOperation, async ({ query }, { account }) => {
+    const rows = await listCredentials(mongo.db, account.id, orderedPage(LOGIN_ORDERS, query))
+    return toOrderedPage(LOGIN_ORDERS, query, rows, show)
+  })
 
   bind(router, authorise, getCredentialOperation, async ({ params }, { account }) =>
     show(await getCredential(useCase, account.id, params.id)),

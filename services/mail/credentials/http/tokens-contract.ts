@@ -1,7 +1,7 @@
 /** The operations on API tokens. */
 import { z } from 'zod'
-import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import { type Access, SCOPES } from '../../http/shared/access.ts'
 import { managedBy, networks, recordParams } from '../../http/shared/records.ts'
 
@@ -18,6 +18,7 @@ export const token = z
     /** The first part of the value, which identifies a token. */
     prefix: z.string(),
     mode: z.enum(['live', 'test']),
+    capture: z.boolean().describe('What is sent with it is captured in the inbox of its domain.'),
     scopes: z.array(z.string()),
     /** Domain names that it may send from; empty = all of the account. */
     domains: z.array(z.string()),
@@ -51,6 +52,12 @@ export const createTokenOperation = endpoint({
       .describe(
         '`test`: messages are validated and logged, and not sent; `bounced+…@` and `deferred+…@` get that outcome.',
       ),
+    capture: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Everything sent with it goes into the inbox of its domain and to no recipient, also from a live domain.',
+      ),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
@@ -72,16 +79,19 @@ export const createTokenOperation = endpoint({
   response: tokenWithValue,
 })
 
+/** Names and last uses are in no index. */
+export const TOKEN_ORDERS = listOrders('asc', { created_at: ['_id'] })
+
 /** `GET /api/v1/tokens`. */
 export const listTokensOperation = endpoint({
   operationId: 'listTokens',
   tag: 'Tokens',
   method: 'GET',
   path: '/api/v1/tokens',
-  summary: 'Lists the API tokens of the account, oldest first, revoked ones too.',
+  summary: 'Lists the API tokens of the account, revoked ones too; oldest first unless another order is asked for.',
   access: READ,
-  query: pageQuery,
-  response: pageOf(token),
+  query: orderedPageQuery(TOKEN_ORDERS),
+  response: orderedPageOf(token),
 })
 
 /** `GET /api/v1/tokens/{id}`. */

@@ -2,8 +2,8 @@
 import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { creatorOf } from '../../../accounts/http/audit-caller.ts'
-import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../../platform/ordered-pages.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { getToken, issueToken, revokeToken, rotateToken } from '../manage-tokens.ts'
@@ -17,6 +17,7 @@ import {
   listTokensOperation,
   revokeTokenOperation,
   rotateTokenOperation,
+  TOKEN_ORDERS,
   type token,
 } from './tokens-contract.ts'
 
@@ -39,9 +40,10 @@ export function mountTokens(router: Router, deps: MailHttpDeps): void {
     return { ...showToken(issued.token), token: issued.value }
   })
 
-  bind(router, authorise, listTokensOperation, async ({ query }, { account }) =>
-    toPage(await listTokens(mongo.db, account.id, query), query.limit, showToken),
-  )
+  bind(router, authorise, listTokensOperation, async ({ query }, { account }) => {
+    const rows = await listTokens(mongo.db, account.id, orderedPage(TOKEN_ORDERS, query))
+    return toOrderedPage(TOKEN_ORDERS, query, rows, showToken)
+  })
 
   bind(router, authorise, getTokenOperation, async ({ params }, { account }) =>
     showToken(await getToken(useCase, account.id, params.id)),
@@ -72,6 +74,7 @@ function showToken(doc: TokenDoc): z.input<typeof token> {
     name: doc.name,
     prefix: tokenPrefix(doc.mode, doc._id),
     mode: doc.mode,
+    capture: doc.capture === true,
     scopes: doc.scopes,
     domains: doc.domains,
     allowed_cidrs: doc.allowed_cidrs,

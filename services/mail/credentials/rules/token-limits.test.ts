@@ -22,6 +22,10 @@ test.each<[string, Partial<TokenLimits>, string[]]>([
   ['certain domains and SMTP logins', { domains: ['a.example'], scopes: ['emails:send', 'smtp:write'] }, ['scopes']],
   ['test mode and reading of SMTP logins', { mode: 'test', scopes: ['smtp:read', 'tokens:write'] }, []],
   ['test mode and SMTP logins', { mode: 'test', scopes: ['smtp:write'] }, ['scopes']],
+  ['certain domains and their inboxes', { domains: ['a.example'], scopes: ['inbox:read', 'inbox:write'] }, []],
+  ['capture', { capture: true, scopes: ['smtp:read', 'tokens:write'] }, []],
+  ['capture and SMTP logins', { capture: true, scopes: ['smtp:write'] }, ['scopes']],
+  ['capture and test mode', { capture: true, mode: 'test' }, ['capture']],
   ['certain domains and tokens', { domains: ['a.example'], scopes: ['tokens:write'] }, ['scopes']],
 ])('a token with %s', (_, change, expected) => expect(fields(findLimitErrors(limits(change), now))).toEqual(expected))
 
@@ -32,6 +36,10 @@ describe('limits that a token grants without having them', () => {
     ['test mode', { mode: 'test' }, own, []],
     ['live mode, being a test token', {}, { ...own, mode: 'test' }, ['mode']],
     ['test mode, being a test token', { mode: 'test' }, { ...own, mode: 'test' }, []],
+    ['sending, being a token that captures', {}, { ...own, capture: true }, ['capture']],
+    ['capture, being a token that captures', { capture: true }, { ...own, capture: true }, []],
+    ['test mode, being a token that captures', { mode: 'test' }, { ...own, capture: true }, []],
+    ['capture', { capture: true }, own, []],
     ['a scope', { scopes: ['emails:send', 'dns:write'] }, own, ['scopes']],
     ['any network, being limited', {}, { ...own, allowedCidrs: ['10.0.0.0/8'] }, ['allowed_cidrs']],
     ['a wider network', { allowedCidrs: ['10.0.0.0/7'] }, { ...own, allowedCidrs: ['10.0.0.0/8'] }, ['allowed_cidrs']],

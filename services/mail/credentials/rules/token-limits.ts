@@ -6,6 +6,8 @@ import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts
 export interface TokenLimits {
   /** What a `test` token sends goes nowhere. */
   mode: 'live' | 'test'
+  /** What it sends is captured; absent: no. */
+  capture?: boolean | undefined
   scopes: readonly string[]
   /** Domain names it may send from. */
   domains: readonly string[]
@@ -20,16 +22,16 @@ export interface GrantingLimits extends TokenLimits {
 
 /** An error of one field of the request. */
 export interface LimitError {
-  field: 'mode' | 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
+  field: 'mode' | 'capture' | 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
   reason: Sentence
 }
 
 /** Scopes that a limit to domains can hold; with any other one, such as making logins, the token would get around it. */
-const DOMAIN_SCOPES: readonly string[] = ['emails:send', 'emails:read']
+const DOMAIN_SCOPES: readonly string[] = ['emails:send', 'emails:read', 'inbox:read', 'inbox:write']
 
-/** True when a test token may not have the scope: what an SMTP login sends goes out. */
-export function sendsForReal(mode: TokenLimits['mode'], scope: string): boolean {
-  return mode === 'test' && scope === 'smtp:write'
+/** True when a token that sends nothing out may not have the scope: what an SMTP login sends goes out. */
+export function sendsForReal({ mode, capture }: Pick<TokenLimits, 'mode' | 'capture'>, scope: string): boolean {
+  return (mode === 'test' || capture === true) && scope === 'smtp:write'
 }
 
 /** What is wrong with these limits in themselves. */
@@ -38,9 +40,11 @@ export function findLimitErrors(asked: TokenLimits, now: Date): LimitError[] {
   const wide = asked.scopes.find(scope => !DOMAIN_SCOPES.includes(scope))
   if (asked.domains.length > 0 && wide !== undefined)
     errors.push({ field: 'scopes', reason: sentence('field.scope_of_all_domains', { scope: wide }) })
-  const real = asked.scopes.find(scope => sendsForReal(asked.mode, scope))
+  const real = asked.scopes.find(scope => sendsForReal(asked, scope))
   if (real !== undefined)
     errors.push({ field: 'scopes', reason: sentence('field.scope_of_live_token', { scope: real }) })
+  if (asked.capture && asked.mode === 'test')
+    errors.push({ field: 'capture', reason: sentence('field.capture_of_test') })
   if (asked.expiresAt !== undefined && asked.expiresAt <= now)
     errors.push({ field: 'expires_at', reason: sentence('field.time_past') })
   return errors
@@ -51,6 +55,9 @@ export function excess(asked: TokenLimits, own: GrantingLimits): LimitError[] {
   const errors: LimitError[] = []
   if (own.mode === 'test' && asked.mode === 'live')
     errors.push({ field: 'mode', reason: sentence('field.caller_is_test') })
+  // A test token sends nothing at all.
+  if (own.capture && !asked.capture && asked.mode === 'live')
+    errors.push({ field: 'capture', reason: sentence('field.caller_captures') })
   const scope = asked.scopes.find(name => !own.scopes.includes(name))
   if (scope !== undefined) {
     const code = own.byRole ? 'field.role_lacks_scope' : 'field.caller_lacks_scope'

@@ -1,10 +1,10 @@
 /** SMTP logins: lookup by name over all accounts, lists per account. */
 
-import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import * as field from '../../../platform/database/fields.ts'
 import { type Db, type DocumentOf, defineModel, insertUnique, modelOf } from '../../../platform/database/models.ts'
-import { readPage } from '../../../platform/database/read-page.ts'
+import { readOrdered } from '../../../platform/database/read-page.ts'
 import { managed } from '../../../platform/managed/managed-fields.ts'
+import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 
 /** An SMTP login. `username` is unique over all accounts, case-folded. */
 export const credentials = defineModel('credentials', {
@@ -62,8 +62,8 @@ export function countCredentialsMadeBy(db: Db, accountId: string, userId: string
 }
 
 /** A page of an account's logins; one more than `limit`, which shows whether more follow. */
-export function listCredentials(db: Db, userId: string, page: PageRequest): Promise<CredentialDoc[]> {
-  return readPage(modelOf(db, credentials), { user_id: userId }, page)
+export function listCredentials(db: Db, userId: string, page: OrderedPage): Promise<CredentialDoc[]> {
+  return readOrdered(modelOf(db, credentials), { user_id: userId }, page)
 }
 
 /** Fields that a change may set. */

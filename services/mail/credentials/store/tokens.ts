@@ -1,10 +1,10 @@
 /** API tokens: lookup by the id inside the token, lists per account. */
 
-import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import * as field from '../../../platform/database/fields.ts'
 import { type Db, type DocumentOf, defineModel, modelOf } from '../../../platform/database/models.ts'
-import { readPage } from '../../../platform/database/read-page.ts'
+import { readOrdered } from '../../../platform/database/read-page.ts'
 import { managed } from '../../../platform/managed/managed-fields.ts'
+import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 
 /** A send token `pw_live_<id>_<secret>`; only the SHA-256 of the secret is stored. `_id` is `key_<id>`. */
 export const tokens = defineModel('tokens', {
@@ -12,6 +12,8 @@ export const tokens = defineModel('tokens', {
   user_id: field.text,
   name: field.text,
   mode: field.oneOf('live', 'test'),
+  /** What is sent with it is captured, whatever its domain is set to. */
+  capture: field.optional(Boolean),
   secret_hash: field.text,
   scopes: field.required([String]),
   /** Domain names it may send from; empty = all of the account. */
@@ -52,8 +54,8 @@ export function countTokensMadeBy(db: Db, accountId: string, userId: string): Pr
 }
 
 /** A page of an account's tokens, including revoked ones; one more than `limit`, which shows whether more follow. */
-export function listTokens(db: Db, userId: string, page: PageRequest): Promise<TokenDoc[]> {
-  return readPage(modelOf(db, tokens), { user_id: userId }, page)
+export function listTokens(db: Db, userId: string, page: OrderedPage): Promise<TokenDoc[]> {
+  return readOrdered(modelOf(db, tokens), { user_id: userId }, page)
 }
 
 /** Changes fields of an account's token and gives it back; one that is revoked stays as it is. */
@@ -61,7 +63,12 @@ export async function updateToken(
   db: Db,
   userId: string,
   id: string,
-  change: Partial<Pick<TokenDoc, 'name' | 'secret_hash' | 'scopes' | 'domains' | 'revoked_at' | 'expires_at'>>,
+  change: Partial<
+    Pick<
+      TokenDoc,
+      'name' | 'secret_hash' | 'scopes' | 'domains' | 'capture' | 'allowed_cidrs' | 'revoked_at' | 'expires_at'
+    >
+  >,
 ): Promise<TokenDoc | undefined> {
   const filter = { _id: id, user_id: userId, revoked_at: { $exists: false } }
   return (await modelOf(db, tokens).findOneAndUpdate(filter, change).lean()) ?? undefined

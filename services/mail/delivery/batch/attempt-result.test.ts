@@ -181,7 +181,7 @@ describe('the event', () => {
     [
       'a reply of ours',
       { kind: 'unsupported', reply: ownReply(552, '5.3.4', sentence('delivery.size_limit', { limit: 9 })) },
-      '552 5.3.4 the receiving server takes at most 9 bytes',
+      '552 5.3.4 the receiving server accepts at most 9 bytes',
       {
         code: 'delivery.own_reply',
         params: { status: '552 5.3.4', reason: { code: 'delivery.size_limit', params: { limit: 9 } } },
@@ -190,7 +190,7 @@ describe('the event', () => {
     [
       'silence after the dot',
       unknown,
-      'the outcome is not known: the final dot went out, then no reply within 600 s',
+      'the outcome is unknown: the final dot was sent, then no reply within 600 s',
       { code: 'delivery.outcome_unknown', params: { reason: { code: 'delivery.no_reply', params: { seconds: 600 } } } },
     ],
   ])('has code and parameters where its text is ours: %s', (_, outcome, text, explanation) => {
@@ -214,13 +214,13 @@ describe('the event', () => {
     ],
   ])('of an expired delivery that was %s names the last attempt', (_, lastAttempt, end, explanation) => {
     const { event } = expiredResult(delivery({ lastAttempt }), message(), context)
-    expect(event.text).toBe(`its time was over while its destination could not be reached${end}`)
+    expect(event.text).toBe(`the lifetime of the message ended while its destination could not be reached${end}`)
     expect(event.explanation).toMatchObject(explanation as object)
   })
 
   test('of a stopped worker has that reason, without a host', () => {
     const { event } = unrecordedResult(delivery(), message(), context)
-    expect(event.text).toMatch(/^the outcome is not known: the worker stopped/)
+    expect(event.text).toMatch(/^the outcome is unknown: the worker stopped/)
     expect(event).toMatchObject({ ambiguous: true, ms: 0 })
     expect(event.mx).toBeUndefined()
   })

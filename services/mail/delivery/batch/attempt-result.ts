@@ -171,7 +171,13 @@ function finish(
   const next =
     classification.outcome === 'delivered'
       ? { kind: 'delivered' as const }
-      : afterFailure(classification, historyOf(delivery, message), context.now, context.random())
+      : afterFailure(
+          classification,
+          historyOf(delivery, message),
+          context.now,
+          context.random(),
+          sent?.simulated?.retryMs,
+        )
   const event: EventDoc = {
     ...eventOf(delivery, message, typeOf(next), text, context, sent),
     ...(code === undefined ? {} : { code }),

@@ -7,8 +7,10 @@ import { silentLog } from '../../../platform/observability/log.ts'
 import { DeliveryQueue } from '../../store/deliveries.ts'
 import type { ClaimedDelivery } from '../../store/delivery.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
+import type { FindCapture } from '../find-capture.ts'
+import { routeOfCaptured } from '../routes.ts'
 import { limitsOf } from '../rules/site-control.ts'
-import type { Sent, Transport } from '../smtp/transport.ts'
+import type { Route, Sent, Transport } from '../smtp/transport.ts'
 import { createAttempt } from './attempt.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
@@ -40,6 +42,7 @@ function scene({ signed = true } = {}) {
   const attempt = createAttempt({
     ...{ transport, queue: new DeliveryQueue(mongo), log: silentLog, mayFinish: () => true },
     findKeys: async () => (signed ? [] : undefined),
+    findCapture: async () => undefined,
     context: () => ({ now: NOW, random: () => 0.5, logDays: 30 }),
   })
   const send = (id: string, user_id: string, key: string, size: number) => {
@@ -74,4 +77,45 @@ test('mail that cannot be signed once its session is open waits, with the reason
   const { send } = scene({ signed: false })
   const { results } = await send('em_1', 'usr_a', 'good', 20 * MIB)
   expect(results[0]?.event).toMatchObject({ type: 'deferred', text: 'not sent: its domain has no active DKIM key' })
+})
+
+test.each<[string, FindCapture, { recipient?: string; route?: Route }, expected: string[]]>([
+  ['of a live domain', async () => undefined, {}, ['em_1.0']],
+  ['of a domain that was set to capture after the route was found', async () => 'domain', {}, []],
+  ['while the database is away', () => Promise.reject(new Error('not primary')), {}, []],
+  ['that is captured', async () => 'domain', { route: routeOfCaptured('domain').route }, ['em_1.0']],
+  ['for the simulator', async () => 'domain', { recipient: 'delivered@simulator.invalid' }, ['em_1.0']],
+])('mail %s is marked only if it may leave', async (_, findCapture, given, expected) => {
+  const { recipient = 'b@example.net', route = { key: 'good', hosts: ['good'] } } = given
+  const marked: string[] = []
+  const answers: boolean[] = []
+  const transport: Transport = {
+    async send(__, transaction): Promise<Sent> {
+      if (!('open' in transaction)) answers.push(await transaction.mark())
+      return { outcomes: [{ kind: 'withheld' }], conversation: '', dsn: false, ms: 1 }
+    },
+    stop: async () => undefined,
+  }
+  const attempt = createAttempt({
+    ...{ transport, findCapture, log: silentLog, mayFinish: () => true, findKeys: async () => [] },
+    queue: {
+      async markDot(held) {
+        const ids = held.map(({ id }) => id)
+        marked.push(...ids)
+        return new Set(ids)
+      },
+    },
+    context: () => ({ now: NOW, random: () => 0.5, logDays: 30 }),
+  })
+  const message = { _id: 'em_1', user_id: 'usr_a', size: RAW.length, mail_from: 'a@example.com', rcpts: [{}], via: {} }
+  const outgoing = { message, raw: async () => RAW, inMemory: true } as unknown as Outgoing
+  const delivery = { id: 'em_1.0', messageId: 'em_1', userId: 'usr_a', recipient, site: 'good' } as ClaimedDelivery
+  const { untouched } = await attempt(
+    { outgoing, deliveries: [delivery], site: 'good', route },
+    limitsOf('good', { owned: 1, parts: 1 }, false),
+  )
+  expect({ marked, answers, untouched }).toEqual({
+    ...{ marked: expected, answers: [expected.length > 0] },
+    untouched: [delivery],
+  })
 })

@@ -6,6 +6,8 @@ import type { Log } from '../../../platform/observability/log.ts'
 import type { DeliveryQueue } from '../../store/deliveries.ts'
 import { type ClaimedDelivery, recipientIndex } from '../../store/delivery.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
+import { complains, isSimulated } from '../../store/rules/simulation.ts'
+import type { FindCapture } from '../find-capture.ts'
 import type { SiteLimits } from '../rules/site-control.ts'
 import type { FindKeys } from '../signing-keys.ts'
 import type { SignedMessage } from '../smtp/signer.ts'
@@ -25,13 +27,15 @@ export interface Attempted {
 }
 
 /** Runs an attempt; never rejects. */
-export type Attempt = (group: Group, limits: SiteLimits) => Promise<Attempted>
+export type Attempt = (group: Group, limits: Pick<SiteLimits, 'messagesPerConnection'>) => Promise<Attempted>
 
 /** Dependencies of {@link createAttempt}. */
 export interface AttemptOptions {
   transport: Transport
   queue: Pick<DeliveryQueue, 'markDot'>
   findKeys: FindKeys
+  /** Asked again when the session is open: the domain may have been set to capture its mail while the message waited. */
+  findCapture: FindCapture
   /** True while the claim's slot is ours, without a break, for long enough. */
   mayFinish(claim: { slot: number; epoch: number }): boolean
   context(): ResultContext
@@ -40,7 +44,14 @@ export interface AttemptOptions {
 
 /** Memory for messages on their way whose bodies were not read with their claim: large ones, and those without room then. */
 const LARGE_BYTES = 96 * 1024 * 1024
-const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, sizeOf: () => 1, gatherMs: 12 }
+const MARKS = {
+  most: 200,
+  mostBytes: Number.POSITIVE_INFINITY,
+  flights: 1,
+  sizeOf: () => 1,
+  gatherMs: 12,
+  gatherRate: 500,
+}
 
 /** Makes the attempt function of a worker. */
 export function createAttempt(options: AttemptOptions): Attempt {
@@ -76,7 +87,11 @@ class AttemptSender {
    * What is in memory is signed first; anything else is read once the site has opened a session and there is memory for it,
    * which `memory.release` frees.
    */
-  async send(group: Group, limits: SiteLimits, memory: { release?: () => void }): Promise<Attempted> {
+  async send(
+    group: Group,
+    limits: Pick<SiteLimits, 'messagesPerConnection'>,
+    memory: { release?: () => void },
+  ): Promise<Attempted> {
     const { outgoing, deliveries, route } = group
     const { transport } = this.#options
     const local: { failure?: LocalFailure } = {}
@@ -97,7 +112,8 @@ class AttemptSender {
     return local.failure ? this.#failed(group, local.failure) : this.#attempted(group, sent)
   }
 
-  #transactionOf({ outgoing, deliveries, returnPath }: Group, signed: SignedMessage): Transaction {
+  #transactionOf(group: Group, signed: SignedMessage): Transaction {
+    const { outgoing, deliveries, returnPath } = group
     const { message } = outgoing
     const [first] = deliveries
     const from = (first && returnPath?.(first)) ?? message.mail_from
@@ -107,6 +123,7 @@ class AttemptSender {
         messageId: message._id,
         userId: message.report_for ?? message.user_id,
         deliveryId: first?.id ?? message._id,
+        domainId: message.domain_id,
       },
       from,
       recipients: recipientsOf(outgoing, deliveries),
@@ -115,9 +132,22 @@ class AttemptSender {
       sevenBit: () => this.#prepare.sevenBit(outgoing),
       utf8: signed.utf8Header || [from, ...deliveries.map(one => one.recipient)].some(hasHighCharacters),
       dsn: message.dsn,
-      mark: async () => mayFinish() && (await Promise.all(deliveries.map(this.#mark))).every(Boolean),
+      mark: async () =>
+        mayFinish() && (await this.#mayLeave(group)) && (await Promise.all(deliveries.map(this.#mark))).every(Boolean),
       mayFinish,
     }
+  }
+
+  /**
+   * False when the message is captured by now and its route was found before: it goes back and is captured at its next
+   * claim. The simulator answers captured mail as well. Never rejects: without a database nothing is sent.
+   */
+  async #mayLeave({ outgoing, deliveries, route }: Group): Promise<boolean> {
+    if (route.capture || deliveries.every(({ recipient }) => isSimulated(recipient))) return true
+    return this.#options.findCapture(outgoing.message).then(
+      reason => reason === undefined,
+      () => false,
+    )
   }
 
   #attempted({ outgoing, deliveries }: Group, sent: Sent): Attempted {
@@ -130,7 +160,8 @@ class AttemptSender {
       if (result) results.push(result)
       else untouched.push(delivery)
     })
-    return { results, untouched, unreachable: sent.unreachable, reached: sent.unreachable === undefined }
+    const reached = sent.unreachable === undefined && sent.simulated === undefined
+    return { results, untouched, unreachable: sent.unreachable, reached }
   }
 
   #failed({ outgoing, deliveries }: Group, failure: LocalFailure): Attempted {
@@ -155,9 +186,11 @@ function createMark(queue: AttemptOptions['queue']): (delivery: ClaimedDelivery)
 }
 
 function recipientsOf({ message }: Outgoing, deliveries: readonly ClaimedDelivery[]): Recipient[] {
-  return deliveries.map(({ id, recipient }) => {
-    const state = message.rcpts[recipientIndex(id)]
-    return { email: recipient, notify: state?.notify, orcpt: state?.orcpt }
+  return deliveries.map(({ id, recipient, attempts }) => {
+    const n = recipientIndex(id)
+    const state = message.rcpts[n]
+    const known = { email: recipient, notify: state?.notify, orcpt: state?.orcpt }
+    return { ...known, attempts, complains: complains(message.rcpts, n) }
   })
 }
 

@@ -107,6 +107,7 @@ function delivering({
     findPersonalFields: () => undefined,
     findTracking: async () => undefined,
     findReturnPath: async () => undefined,
+    findCapture: async () => undefined,
     async findRoute(rcpt) {
       const domain = rcpt.slice(rcpt.indexOf('@') + 1)
       const bounced = { outcome: 'bounced', kind: 'dns' } as const

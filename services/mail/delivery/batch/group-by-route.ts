@@ -1,10 +1,13 @@
 /** Finds the routes of a message's recipients and groups those that share one: a group is one transaction. */
 import type { ClaimedDelivery } from '../../store/delivery.ts'
+import type { CaptureReason } from '../../store/documents.ts'
 import type { Outgoing } from '../../store/outgoing.ts'
+import { isSimulated } from '../../store/rules/simulation.ts'
 import type { FindPersonalFields, PersonalFields } from '../../streams/find-personal-fields.ts'
 import type { FindTracking, TrackContent } from '../../tracking/track-content.ts'
+import type { FindCapture } from '../find-capture.ts'
 import type { FindReturnPath, ReturnPath } from '../return-paths.ts'
-import type { FindRoute } from '../routes.ts'
+import { type FindRoute, routeOfCaptured } from '../routes.ts'
 import type { Route } from '../smtp/transport.ts'
 import type { LocalFailure } from './attempt-result.ts'
 
@@ -34,6 +37,7 @@ const RECIPIENTS = 100
 /** Dependencies of {@link groupByRoute}. */
 export interface GroupingOptions {
   findRoute: FindRoute
+  findCapture: FindCapture
   findReturnPath: FindReturnPath
   findPersonalFields: FindPersonalFields
   findTracking: FindTracking
@@ -50,7 +54,7 @@ export async function* groupByRoute(
   outgoing: Outgoing,
   deliveries: readonly ClaimedDelivery[],
 ): AsyncGenerator<Routed> {
-  const personal = await findPersonal(options, outgoing).catch((error: unknown) => ({ error }))
+  const personal = await findTreatment(options, outgoing).catch((error: unknown) => ({ error }))
   if ('error' in personal) yield { kind: 'unrouted', deliveries: [...deliveries], error: personal.error }
   else yield* group(options, outgoing, deliveries, personal)
 }
@@ -62,29 +66,37 @@ interface Personal {
   track: TrackContent | undefined
 }
 
-async function findPersonal(options: GroupingOptions, outgoing: Outgoing): Promise<Personal> {
-  const [returnPath, track] = await Promise.all([
+interface Treatment extends Personal {
+  /** Why the message is captured; undefined: it goes out. */
+  capture: CaptureReason | undefined
+}
+
+async function findTreatment(options: GroupingOptions, outgoing: Outgoing): Promise<Treatment> {
+  const [capture, returnPath, track] = await Promise.all([
+    options.findCapture(outgoing.message),
     options.findReturnPath(outgoing.message),
     options.findTracking(outgoing),
   ])
-  return { returnPath, track, fields: options.findPersonalFields(outgoing.message) }
+  // Captured mail shows the envelope as it was submitted.
+  const path = capture ? undefined : returnPath
+  return { capture, returnPath: path, track, fields: options.findPersonalFields(outgoing.message) }
 }
 
 async function* group(
   { findRoute, relay }: GroupingOptions,
   outgoing: Outgoing,
   deliveries: readonly ClaimedDelivery[],
-  personal: Personal,
+  personal: Treatment,
 ): AsyncGenerator<Routed> {
   const { most, contentFor } = personalContent(outgoing, personal)
-  const { returnPath } = personal
+  const { returnPath, capture } = personal
   const tlsReport = outgoing.message.tls_report === true
+  // The simulator sends nothing either, and its answer is what its sender wants to see.
+  const routeOf = async (rcpt: string) =>
+    capture && !isSimulated(rcpt) ? routeOfCaptured(capture) : findRoute(rcpt, { tlsReport })
   const groups = new Map<string, Group>()
   for (const [index, delivery] of deliveries.entries()) {
-    const found = await findRoute(delivery.recipient, { tlsReport }).catch((error: unknown) => ({
-      kind: 'unrouted' as const,
-      error,
-    }))
+    const found = await routeOf(delivery.recipient).catch((error: unknown) => ({ kind: 'unrouted' as const, error }))
     if (found.kind === 'unrouted') {
       yield { ...found, deliveries: deliveries.slice(index) }
       break

@@ -20,13 +20,19 @@ async function scene({ relay = false }: { relay?: boolean } = {}) {
   const changes: SiteState[] = []
   const outcomes: Attempted[] = []
   let attempts = 0
+  const rooms: string[] = []
+  const inFlight = new InFlight()
   const sites = new Sites({
-    ...{ relay, now: () => now, shareOf: () => ({ owned: 1, parts: 1 }), messagesAt: () => 0 },
+    ...{
+      relay,
+      now: () => now,
+      shareOf: () => ({ owned: 1, parts: 1 }),
+      messagesAt: site => inFlight.messagesAt(site),
+    },
     schedule: () => undefined,
-    onRoom: () => undefined,
+    onRoom: site => rooms.push(site),
     onChange: state => changes.push(state),
   })
-  const inFlight = new InFlight()
   const send = createSend({
     ...{ mongo, log: silentLog, relay, sites, inFlight },
     clock: { now: () => new Date(now) },
@@ -36,13 +42,13 @@ async function scene({ relay = false }: { relay?: boolean } = {}) {
     },
   })
   return {
-    ...{ mongo, sites, changes, inFlight },
+    ...{ mongo, sites, changes, inFlight, rooms },
     attempts: () => attempts,
     advance: (ms: number) => (now += ms),
     /** Runs one transaction at the site. */
-    attempt(site: string, attempted: Attempted, deliveries: readonly ClaimedDelivery[] = []) {
+    attempt(site: string, attempted: Attempted, deliveries: readonly ClaimedDelivery[] = [], route: object = {}) {
       outcomes.push(attempted)
-      return send({ site, deliveries } as unknown as Group)
+      return send({ site, deliveries, route } as unknown as Group)
     },
   }
 }
@@ -69,6 +75,67 @@ describe('a transaction', () => {
     inFlight.add(deliveries)
     await attempt('x.example', { results: [], untouched: deliveries }, deliveries)
     expect([inFlight.messagesAt('x.example'), inFlight.size]).toEqual([0, 2])
+  })
+
+  test.each([
+    ['captured', { capture: 'domain' }, 'capture'],
+    ['simulated', { simulated: true }, 'x.example'],
+  ])('of %s mail needs no place at a site that pauses, and says nothing about it', async (_, route, at) => {
+    const { sites, attempt, attempts, inFlight, changes } = await scene()
+    await attempt('x.example', refusedGreeting)
+    expect(sites.isPaused('x.example')).toBe(true)
+    const before = changes.length
+    const delivery = { id: 'em_1.0', messageId: 'em_1', site: 'x.example', slot: 0, userId: 'usr_1' } as ClaimedDelivery
+    inFlight.add([delivery])
+    const delivered = { ...result('250 taken'), next: { kind: 'delivered' } } as Result
+    const { results } = await attempt(at, { results: [delivered], untouched: [] }, [delivery], route)
+    expect([results.length, attempts(), changes.length]).toEqual([1, 2, before])
+    expect([sites.isPaused('x.example'), inFlight.messagesAt('x.example')]).toEqual([true, 0])
+  })
+
+  test('of mail that was accepted for capture enlarges the window of its site', async () => {
+    const { sites, attempt, inFlight } = await scene()
+    const first = sites.roomAt('capture')
+    for (let n = 0; n < 50; n++) {
+      const delivery = {
+        id: `em_${n}.0`,
+        messageId: `em_${n}`,
+        site: 'capture',
+        slot: 0,
+        userId: 'usr_1',
+      } as ClaimedDelivery
+      inFlight.add([delivery])
+      const delivered = { ...result('250 captured'), delivery, next: { kind: 'delivered' } } as Result
+      const attempted = { results: [delivered], untouched: [], reached: true }
+      await attempt('capture', attempted, [delivery], { capture: 'domain' })
+    }
+    expect(sites.roomAt('capture')).toBeGreaterThan(2 * first)
+  })
+
+  test('of simulated mail makes room for the next one at its site', async () => {
+    const { sites, attempt, inFlight, rooms } = await scene()
+    const deliveries = Array.from({ length: 1_000 }, (_, n) => {
+      const ids = { id: `em_${n}.0`, messageId: `em_${n}` }
+      return { ...ids, site: 'simulator.invalid', slot: 0, userId: 'usr_1' } as ClaimedDelivery
+    })
+    inFlight.add(deliveries)
+    expect([sites.roomAt('simulator.invalid'), rooms]).toEqual([0, []])
+    await attempt('simulator.invalid', { results: [], untouched: [] }, deliveries, { simulated: true })
+    expect(rooms).toEqual(['simulator.invalid'])
+    expect(sites.roomAt('simulator.invalid')).toBeGreaterThan(0)
+  })
+
+  test('of simulated mail does not end the outage of the relay, and uses up no probe', async () => {
+    const { mongo, sites, attempt, advance, changes } = await scene({ relay: true })
+    sites.unreachable('relay', 'ECONNREFUSED')
+    advance(3_600_000)
+    const delivered = { ...result('250 simulated'), next: { kind: 'delivered' } } as Result
+    await attempt('relay', { results: [delivered], untouched: [] }, [], { simulated: true })
+    expect([sites.isDown('relay'), changes.length]).toEqual([true, 1])
+    expect(await reserveProbe(mongo, 'relay', new Date(START + 3_600_000), 60_000)).toBe(true)
+    advance(60_000)
+    await attempt('relay', { results: [delivered], untouched: [], reached: true })
+    expect(sites.isDown('relay')).toBe(false)
   })
 
   test('at a site that pauses is not attempted: all of it is untouched', async () => {

@@ -27,6 +27,9 @@ export interface SendOptions {
 /** Waits for a place at the site and sends. Without a place nothing is attempted, and all of the group is untouched. Never rejects. */
 export type Send = (group: Group) => Promise<Attempted>
 
+/** No connection carries captured or simulated mail. */
+const NO_LIMITS = { messagesPerConnection: Number.POSITIVE_INFINITY }
+
 export function createSend(options: SendOptions): Send {
   const { mongo, log, clock, relay, sites, attempt, inFlight } = options
   const probeMs = relay ? RELAY_PROBE_MS : PROBE_MS
@@ -38,8 +41,19 @@ export function createSend(options: SendOptions): Send {
       return false
     })
 
+  /** Simulated mail, and captured mail that was claimed for another site, needs no place at a site, and says nothing about one. */
+  const sendNothing: Send = async group => {
+    try {
+      return await attempt(group, NO_LIMITS)
+    } finally {
+      for (const delivery of group.deliveries) inFlight.leaveSite(delivery)
+      sites.passedBy(group.site)
+    }
+  }
+
   return async group => {
-    const { site, deliveries } = group
+    const { site, deliveries, route } = group
+    if (route.simulated || (route.capture && (relay || !isCapturedAtOwnSite(group)))) return sendNothing(group)
     const place = await sites.enter(site)
     if (!place) return { results: [], untouched: deliveries }
     try {
@@ -56,6 +70,11 @@ export function createSend(options: SendOptions): Send {
       place.leave()
     }
   }
+}
+
+/** Such mail was claimed with the room of the site of its group, whose window has to grow with what is captured. */
+function isCapturedAtOwnSite({ site, deliveries }: Group): boolean {
+  return deliveries.every(delivery => delivery.site === site)
 }
 
 /** Reports the result of an attempt to its site. */

@@ -14,6 +14,7 @@ import type { DeliveryQueue } from '../../store/deliveries.ts'
 import { type ClaimRef, type NextAttempt, recipientIndex } from '../../store/delivery.ts'
 import { appendEvents } from '../../store/events.ts'
 import type { Outbox, RecipientNote } from '../../store/outgoing.ts'
+import { complains, isSimulated } from '../../store/rules/simulation.ts'
 import type { Result } from './attempt-result.ts'
 import { type NoteMetrics, noteAuthentication } from './note-authentication.ts'
 
@@ -35,19 +36,23 @@ export interface SettleOptions {
   suppress(results: readonly Result[]): Promise<void>
   /** Queues the events of these results for webhooks; called before the results leave the queue. Default: none. */
   queueEvents?(results: readonly Result[]): Promise<void>
+  /** Records a complaint for each of these results; called once they are noted, with recipients of the simulator. Default: none. */
+  complain?(results: readonly Result[]): Promise<void>
   /** Ends the attempts to reach a database that is away. */
   signal: AbortSignal
 }
 
 /** Results wait a moment for company: a batch costs four commands, whatever its size. */
 const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 1, gatherMs: 40 }
+/** A complaint costs several commands, so these results are written apart: no other result waits for them. */
+const COMPLAINING = { ...BATCH, most: 20 }
 const AGAIN_MS = 250
 
 /** Makes the settle function of a worker. */
 export function createSettle(options: SettleOptions): Settle {
   const { mongo, queue, outbox, log, metrics, signal } = options
 
-  const write = async (results: readonly Result[], repeated: boolean) => {
+  const write = async (results: readonly Result[], repeated: boolean, complain?: SettleOptions['complain']) => {
     const started = performance.now()
     await appendEvents(
       mongo,
@@ -59,6 +64,7 @@ export function createSettle(options: SettleOptions): Settle {
       options.queueEvents?.(results),
       outbox.note(results.map(toNote), results[0]?.event.at ?? new Date()),
     ])
+    await complain?.(results)
     const final = results.filter(({ next }) => next.kind !== 'retry')
     const [removed, moved] = await Promise.all([
       queue.remove(final.map(({ delivery }) => delivery)),
@@ -78,28 +84,35 @@ export function createSettle(options: SettleOptions): Settle {
     )
   }
 
-  const commit = createGroupCommit<Result, true>({
-    ...BATCH,
-    sizeOf: ({ event }) => 500 + (event.conversation?.length ?? 0),
-    async write(results) {
-      for (let tries = 0; ; tries++) {
-        try {
-          await write(results, tries > 0)
-          return results.map(() => true as const)
-        } catch (error) {
-          log.warn({ err: error, results: results.length }, 'results not written; trying again')
-          if (signal.aborted) throw error
-          await abortableDelay(AGAIN_MS, signal)
+  const committer = (batch: typeof BATCH, complain?: SettleOptions['complain']) =>
+    createGroupCommit<Result, true>({
+      ...batch,
+      sizeOf: ({ event }) => 500 + (event.conversation?.length ?? 0),
+      async write(results) {
+        for (let tries = 0; ; tries++) {
+          try {
+            await write(results, tries > 0, complain)
+            return results.map(() => true as const)
+          } catch (error) {
+            log.warn({ err: error, results: results.length }, 'results not written; trying again')
+            if (signal.aborted) throw error
+            await abortableDelay(AGAIN_MS, signal)
+          }
         }
-      }
-    },
-  })
+      },
+    })
+  const commit = committer(BATCH)
+  const commitComplaining = committer(COMPLAINING, options.complain)
 
   return async result => {
-    await commit(result)
+    await (isComplaining(result) ? commitComplaining : commit)(result)
     observe(result, log, metrics)
     noteAuthentication(result, options.refusals, metrics)
   }
+}
+
+function isComplaining({ delivery, message, next }: Result): boolean {
+  return next.kind === 'delivered' && complains(message.rcpts, recipientIndex(delivery.id))
 }
 
 function toNextAttempt({ delivery, event, next }: Result): { held: ClaimRef; next: NextAttempt }[] {
@@ -121,6 +134,7 @@ function toNote({ delivery, message, event, next }: Result): RecipientNote {
     final: next.kind !== 'retry',
     code: event.code,
     enhanced: event.enhanced,
+    kind: event.kind,
     only: message.rcpts.length === 1,
   }
 }
@@ -132,10 +146,13 @@ function observe(
 ): void {
   const isFailure = next.kind === 'end' && next.status !== 'suppressed'
   const outcome = event.ambiguous ? 'ambiguous' : isFailure ? 'bounced' : event.type
-  metrics.attempts.inc({ outcome })
-  metrics.attemptSeconds.observe({ outcome }, event.ms / 1000)
-  if (event.ambiguous) metrics.ambiguous.inc()
-  if (next.kind !== 'retry') metrics.queueSeconds.observe((event.at.getTime() - message.created_at.getTime()) / 1000)
+  // What alerts are about is real mail.
+  if (!isSimulated(delivery.recipient)) {
+    metrics.attempts.inc({ outcome })
+    metrics.attemptSeconds.observe({ outcome }, event.ms / 1000)
+    if (event.ambiguous) metrics.ambiguous.inc()
+    if (next.kind !== 'retry') metrics.queueSeconds.observe((event.at.getTime() - message.created_at.getTime()) / 1000)
+  }
   log.info(
     {
       m: message._id,

@@ -85,11 +85,12 @@ function scene(
   })
   return {
     ...{ rounds, wakeUps, inFlight, taken, rooms, paused, owned },
-    /** One round: how many it took, and whether there may be more. */
+    /** A search and one round: how many it took, and whether there may be more. */
     async next() {
+      const hasMore = await rounds.search()
       const { batch, full } = await rounds.next()
       taken.push(...(batch?.deliveries ?? []))
-      return { taken: batch?.deliveries.length ?? 0, full }
+      return { taken: batch?.deliveries.length ?? 0, full: full || hasMore }
     },
     /** Takes what has expired at sites that are down; how many. */
     async expire() {

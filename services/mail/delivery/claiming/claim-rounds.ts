@@ -74,7 +74,7 @@ export class ClaimRounds {
     this.#claim = createClaim({ ...options, isWithinShare: this.#isWithinShare })
   }
 
-  /** One round. Rejects when the database is away. */
+  /** One round: takes from flows that are known. Rejects when the database is away. */
   async next(): Promise<Round> {
     const { clock, inFlight, wakeUps } = this.#options
     const epochs = this.#options.claimable()
@@ -82,16 +82,33 @@ export class ClaimRounds {
     this.#flows.hint(wakeUps.takeFlows())
     this.#noticeOwnership(epochs)
     const now = clock.now()
-    await this.#findReady(epochs)
     const room = this.#room()
     if (room === 0) return NOTHING
     const draws = this.#flows.draw(room, this.#isWithinShare)
-    if (draws.length === 0) return { full: this.#scan.hasTaken() }
+    if (draws.length === 0) return NOTHING
     const found = await this.#flows.read(draws, now)
     const fresh = found.filter(({ id, slot }) => epochs.has(slot) && !inFlight.has(id))
     // A failover can bring back what is in flight: it stays in its flow until its transaction ends, so there is no hurry.
     if (fresh.length === 0) return NOTHING
     return { batch: await this.#claim(fresh, epochs, now), full: found.length >= room }
+  }
+
+  /**
+   * Searches for flows with ready mail that no hint named, when it is time; the next round takes from them. Resolves to true
+   * while slots that were taken over are not searched completely, and rejects when the database is away.
+   */
+  async search(): Promise<boolean> {
+    const { wakeUps, claimable } = this.#options
+    const epochs = claimable()
+    if (epochs.size === 0) return false
+    this.#noticeOwnership(epochs)
+    const known = this.#flows.size
+    const sites = wakeUps.takeSites()
+    for (const site of sites) this.#flows.readmit(site)
+    await Promise.all([this.#timed.makeReady(), this.#scan.next([...epochs.keys()], sites)])
+    this.#flows.hint(wakeUps.takeFlows()) // of timed deliveries, and what came in since
+    if (sites.length > 0 || this.#flows.size > known) wakeUps.notify()
+    return this.#scan.hasTaken()
   }
 
   /** Takes what has expired while its site was down, to be ended without an attempt. */
@@ -121,15 +138,6 @@ export class ClaimRounds {
     if (came.length === 0) return
     this.#timed.restart()
     this.#scan.addTaken(came)
-  }
-
-  /** Finds flows with ready mail: those named since the last round, and those in the queue. */
-  async #findReady(epochs: ReadonlyMap<number, number>): Promise<void> {
-    const { wakeUps } = this.#options
-    const sites = wakeUps.takeSites()
-    for (const site of sites) this.#flows.readmit(site)
-    await Promise.all([this.#timed.makeReady(), this.#scan.next([...epochs.keys()], sites)])
-    this.#flows.hint(wakeUps.takeFlows()) // of timed deliveries, and what came in since
   }
 
   /** How many more deliveries one round may take. */

@@ -49,6 +49,11 @@ export class ReadyFlows {
     this.#options = options
   }
 
+  /** Number of the flows. */
+  get size(): number {
+    return this.#flows.size
+  }
+
   /** Adds flows that a scan found, as long as there is room for more. Flows whose site pauses are found again afterwards. */
   learn(names: Iterable<string>): void {
     const { sites } = this.#options

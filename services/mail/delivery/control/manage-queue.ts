@@ -1,10 +1,12 @@
 /** Holds and actions on waiting mail, as owners and admins request them. */
+
 import type { Clock } from '../../../platform/clock.ts'
 import { collectionOf, type Mongo } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { newId } from '../../../platform/ids.ts'
 import { ProblemError, refuseFields } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
+import { cellsOf } from '../../store/cells.ts'
 import { MESSAGES } from '../../store/messages.ts'
 import type { SelectionScope } from './rules/selection.ts'
 import { countHolds, type HoldDoc, insertHold, MOST_HOLDS, releaseHold } from './store/holds.ts'
@@ -133,7 +135,7 @@ async function subjectOf(
     case 'message': {
       const owner = userId === undefined ? {} : { user_id: userId }
       const found = await collectionOf(mongo.db, MESSAGES).findOne(
-        { _id: value, ...owner },
+        { _id: value, ...cellsOf(mongo.db).of([value]), ...owner },
         { projection: { subject: 1 } },
       )
       return found ? { id: value, name: found.subject || value } : undefined

@@ -2,12 +2,14 @@
  * The background work of queue control: gives back what was held, and carries out actions on much mail. One worker at a
  * time does it, in batches; each batch may run twice, and what a killed worker leaves another one takes up.
  */
+
 import type { Clock } from '../../../platform/clock.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { collectionOf } from '../../../platform/database/mongo.ts'
 import { HOUR_MS } from '../../../platform/durations.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import { domainOf } from '../../message/address.ts'
+import { cellsOf } from '../../store/cells.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
 import { toDelivery } from '../../store/delivery.ts'
 import type { DeliveryDoc } from '../../store/documents.ts'
@@ -56,9 +58,10 @@ export async function workOnQueue(options: QueueWorkOptions, signal: AbortSignal
  */
 async function giveBackHeld({ mongo, clock }: QueueWorkOptions, mayGoOn: () => Promise<boolean>): Promise<void> {
   const deliveries = collectionOf(mongo.db, DELIVERIES)
+  const cells = cellsOf(mongo.db)
   const flows = await deliveries
     .aggregate<{ _id: string }>([
-      { $match: { flow: { $gte: HELD_FLOWS.from, $lt: HELD_FLOWS.to } } },
+      { $match: { ...cells.all(), flow: { $gte: HELD_FLOWS.from, $lt: HELD_FLOWS.to } } },
       { $sort: { flow: 1, due: 1 } },
       { $group: { _id: '$flow' } },
     ])
@@ -71,14 +74,17 @@ async function giveBackHeld({ mongo, clock }: QueueWorkOptions, mayGoOn: () => P
     const expired = applies.has(holdOfFlow(flow)) ? { due: { $lte: clock.now() } } : {}
     while (await mayGoOn()) {
       const found = await deliveries
-        .find({ flow, ...expired })
+        .find({ ...cells.all(), flow, ...expired })
         .sort({ due: 1 })
         .limit(BATCH)
         .project<Pick<DeliveryDoc, '_id' | 'slot'>>({ slot: 1 })
         .toArray()
       if (found.length === 0) break
       const ids = found.map(({ _id }) => _id)
-      await deliveries.updateMany({ _id: { $in: ids }, flow }, { $set: { due: clock.now() }, $unset: { flow: '' } })
+      await deliveries.updateMany(
+        { _id: { $in: ids }, ...cells.of(ids), flow },
+        { $set: { due: clock.now() }, $unset: { flow: '' } },
+      )
       wakeOf(mongo).ring(found.map(({ slot }) => slot))
     }
   }
@@ -91,11 +97,15 @@ async function carryOut(
   mayGoOn: () => Promise<boolean>,
 ): Promise<void> {
   const { mongo, clock, log } = options
+  const cells = cellsOf(mongo.db)
   const last = new Date(action.created_at.getTime() + SKEW_MS)
   let cursor = action.cursor
   while (await mayGoOn()) {
     const page = await collectionOf(mongo.db, DELIVERIES)
-      .find({ _id: { $gt: cursor, ...(action.scope === 'message' && { $lt: `${action.value}/` }) } })
+      .find({
+        ...(action.scope === 'message' ? cells.of([action.value]) : cells.all()),
+        _id: { $gt: cursor, ...(action.scope === 'message' && { $lt: `${action.value}/` }) },
+      })
       .sort({ _id: 1 })
       .limit(BATCH)
       .batchSize(BATCH + 1)
@@ -130,8 +140,9 @@ async function selectFrom(mongo: Mongo, action: QueueActionDoc, page: readonly D
 }
 
 async function domainsOf(mongo: Mongo, page: readonly DeliveryDoc[]): Promise<Map<string, string>> {
+  const ids = [...new Set(page.map(({ m }) => m))]
   const messages = await collectionOf(mongo.db, MESSAGES)
-    .find({ _id: { $in: [...new Set(page.map(({ m }) => m))] } })
+    .find({ _id: { $in: ids }, ...cellsOf(mongo.db).of(ids) })
     .project<{ _id: string; domain_id: string }>({ domain_id: 1 })
     .toArray()
   return new Map(messages.map(({ _id, domain_id }) => [_id, domain_id]))
@@ -139,10 +150,11 @@ async function domainsOf(mongo: Mongo, page: readonly DeliveryDoc[]): Promise<Ma
 
 function apply(options: QueueWorkOptions, action: QueueActionDoc, wanted: readonly DeliveryDoc[]): Promise<number> {
   if (action.action === 'cancel') return cancelDeliveries(options, wanted.map(toDelivery))
-  return makeDue(options, { _id: { $in: wanted.map(({ _id }) => _id) } })
+  const ids = wanted.map(({ _id }) => _id)
+  return makeDue(options, { _id: { $in: ids }, ...cellsOf(options.mongo.db).of(ids) })
 }
 
 /** How many deliveries a hold has, up to `most`. */
 export function countHeld({ db }: Pick<Mongo, 'db'>, holdId: string, most: number): Promise<number> {
-  return collectionOf(db, DELIVERIES).countDocuments({ flow: heldFlow(holdId) }, { limit: most })
+  return collectionOf(db, DELIVERIES).countDocuments({ ...cellsOf(db).all(), flow: heldFlow(holdId) }, { limit: most })
 }

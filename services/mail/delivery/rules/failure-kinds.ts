@@ -6,24 +6,28 @@
  * sender is blocked. `content`: what the message says. `policy`: a refusal for a reason that the receiver keeps.
  * `own_fault`: our system or its DNS breaks a rule of SMTP (syntax, loop, relaying).
  */
-export type FailureKind =
-  | 'address'
-  | 'mailbox_full'
-  | 'greylisted'
-  | 'throttled'
-  | 'authentication'
-  | 'reputation'
-  | 'content'
-  | 'policy'
-  | 'own_fault'
-  | 'size'
-  | 'unsupported'
-  | 'dns'
-  | 'network'
-  | 'tls'
-  | 'relay_login'
-  | 'signing'
-  | 'other'
+export const FAILURE_KINDS = [
+  'address',
+  'mailbox_full',
+  'greylisted',
+  'throttled',
+  'authentication',
+  'reputation',
+  'content',
+  'policy',
+  'own_fault',
+  'size',
+  'unsupported',
+  'dns',
+  'network',
+  'tls',
+  'relay_login',
+  'signing',
+  'other',
+] as const
+
+/** One of {@link FAILURE_KINDS}. */
+export type FailureKind = (typeof FAILURE_KINDS)[number]
 
 /** What an attempt came to for one recipient. */
 export interface Classification {

@@ -7,11 +7,6 @@ const EARLIEST_MS = HOUR_MS / 4
 /** Reports are spread over this time, so that receivers of many reports do not get all of them at midnight. */
 const SPREAD_MS = 6 * HOUR_MS
 
-/** The UTC day of a time, as in `2026-11-23`. */
-export function utcDayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
-}
-
 /** The time for a domain's report of a day: it looks random and is the same for every worker. */
 export function reportDueAt(day: string, domain: string): Date {
   const digest = createHash('sha256').update(`${day}/${domain}`).digest()

@@ -41,10 +41,19 @@ export type NextStep =
   /** Failed for good: refused by the receiver, out of time, or by the ambiguity policy. */
   | { kind: 'end'; status: 'bounced' | 'failed'; event: 'bounced' | 'expired' | 'failed' }
 
-/** Decides after an attempt whose outcome is known and is not "delivered". `jitter` is a number from 0 to 1. */
-export function afterFailure(classification: Classification, history: History, now: Date, jitter: number): NextStep {
+/**
+ * Decides after an attempt whose outcome is known and is not "delivered". `jitter` is a number from 0 to 1. `wait`: in
+ * milliseconds, in place of the usual one.
+ */
+export function afterFailure(
+  classification: Classification,
+  history: History,
+  now: Date,
+  jitter: number,
+  wait = waitAfter(classification.kind ?? 'other', history.attempts),
+): NextStep {
   if (classification.outcome === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
-  return retryOrExpire(waitAfter(classification.kind ?? 'other', history.attempts), history, now, jitter)
+  return retryOrExpire(wait, history, now, jitter)
 }
 
 /**

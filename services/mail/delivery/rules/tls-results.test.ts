@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { DAY_MS } from '../../../platform/durations.ts'
+import { DAY_MS, utcDayOf } from '../../../platform/durations.ts'
 import type { FetchedPolicy } from './mta-sts.ts'
-import { reportDueAt, utcDayOf } from './report-schedule.ts'
+import { reportDueAt } from './report-schedule.ts'
 import {
   failureOfCode,
   failuresOf,

@@ -49,6 +49,18 @@ export interface FailedTls extends TlsFailure {
   from?: string | undefined
 }
 
+/** Sessions that failed for one reason at one server. */
+export interface TlsFailureCount {
+  type: TlsResultType
+  reason?: string | undefined
+  /** Host name and address of the server. */
+  mx?: string | undefined
+  ip?: string | undefined
+  /** Our address of the connection, which may be one before address translation. */
+  from?: string | undefined
+  sessions: number
+}
+
 /** The result of one session for one policy domain. Without failures it succeeded. */
 export interface TlsResult {
   /** Recipient domain in lower case, as A-labels. */

@@ -128,6 +128,13 @@ export class Site {
     for (const resolve of this.#waiting.splice(0)) resolve(undefined)
   }
 
+  /** Reports room to those that found none, if there is some. */
+  offerRoom(): void {
+    if (!this.#wantsRoom || this.#room() <= 0) return
+    this.#wantsRoom = false
+    this.#options.onRoom(this.name)
+  }
+
   setLimits(limits: SiteLimits): void {
     this.#control = withLimits(this.#control, this.#limits, limits)
     this.#limits = limits
@@ -169,15 +176,9 @@ export class Site {
       leave: () => {
         this.#running--
         this.admit()
-        this.#offerRoom()
+        this.offerRoom()
       },
     }
-  }
-
-  #offerRoom(): void {
-    if (!this.#wantsRoom || this.#room() <= 0) return
-    this.#wantsRoom = false
-    this.#options.onRoom(this.name)
   }
 
   #room(): number {

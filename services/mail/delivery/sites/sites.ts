@@ -69,6 +69,11 @@ export class Sites {
     return this.#isStopped ? Promise.resolve(undefined) : this.#siteOf(site).enter()
   }
 
+  /** Messages of the site ended without a place there: there may be room for those that found none. */
+  passedBy(name: string): void {
+    this.#sites.get(name)?.offerRoom()
+  }
+
   /** A message was delivered. */
   succeeded(name: string): void {
     const site = this.#siteOf(name)

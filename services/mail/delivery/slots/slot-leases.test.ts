@@ -11,6 +11,7 @@ import {
   fixSlotCount,
   leave,
   livingWorkers,
+  makeSlots,
   releaseSlots,
   SLOTS,
   takeSlots,
@@ -171,6 +172,16 @@ describe('a worker', () => {
     await mongo.db.collection<{ _id: string }>('workers').deleteOne({ _id: 'two' })
     await until(() => one.claimable().size === 5)
     expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one', 'one'])
+  })
+
+  test('takes every slot with mail while those of a cell that is being added are there already', async () => {
+    const mongo = await databaseForThisTest()
+    await fixSlotCount(mongo, 4)
+    // The count of cells is raised after this: an interruption leaves it so.
+    await makeSlots(mongo, 20)
+    const one = worker(mongo, 'one', QUICK, 4)
+    await one.start()
+    expect(await owners(mongo)).toEqual(Array.from({ length: 20 }, (_, slot) => (slot < 4 ? 'one' : '')))
   })
 
   test('finds a slot that is its own without its knowing, and recovers what was left there', async () => {

@@ -8,6 +8,7 @@ import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { Jobs } from '../../../platform/jobs/jobs.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import { split } from '../../../platform/partition.ts'
+import type { Cells } from '../../store/cells.ts'
 import { beat, leave, livingWorkers, releaseSlots, renewSlots, takeSlots, unownedSlots } from '../../store/slots.ts'
 import { LeaseTable, type LeaseTimes } from './lease-table.ts'
 import { defineSlotJobs, hurrySlotJobs, type InvitedLeases, seedSlotJobs } from './slot-jobs.ts'
@@ -25,8 +26,9 @@ export interface SlotLeasesOptions {
   log: Log
   /** Unique name of this worker. */
   owner: string
-  /** Number of slots. */
+  /** Number of slots of a cell, and how many cells there are. */
   slots: number
+  cells?: Pick<Cells, 'count'>
   times: LeaseTimes
   /** Called after slots were taken over. */
   onTaken(slots: readonly number[]): Promise<void>
@@ -58,7 +60,7 @@ export class SlotLeases implements InvitedLeases {
   constructor(options: SlotLeasesOptions) {
     this.#options = options
     this.#table = new LeaseTable(options.times)
-    defineSlotJobs({ ...options, runMs: options.times.run, leases: this })
+    defineSlotJobs({ ...options, slots: this.#slots, runMs: options.times.run, leases: this })
   }
 
   /** Slots that may be claimed from, with their epochs. */
@@ -75,7 +77,7 @@ export class SlotLeases implements InvitedLeases {
   async start(): Promise<void> {
     const { log, times } = this.#options
     await this.#inTurn(() => this.#renew())
-    await seedSlotJobs(this.#options)
+    await seedSlotJobs({ jobs: this.#options.jobs, slots: this.#slots })
     const onError = (error: unknown) => log.warn({ err: error }, 'slots not renewed')
     this.#renewing = repeat({ ms: times.renew, signal: this.#ended.signal, onError }, () =>
       this.#inTurn(() => this.#renew()),
@@ -137,7 +139,12 @@ export class SlotLeases implements InvitedLeases {
   }
 
   #fairShare(): number {
-    return Math.ceil(this.#options.slots / Math.max(1, this.#workers))
+    return Math.ceil(this.#slots / Math.max(1, this.#workers))
+  }
+
+  get #slots(): number {
+    const { slots, cells } = this.#options
+    return slots * (cells?.count ?? 1)
   }
 
   /** One change of ownership at a time: an answer that was overtaken must not bring back a slot that was given away. */
@@ -163,7 +170,9 @@ export class SlotLeases implements InvitedLeases {
    * because Agenda's invitations may repeatedly reach a worker that has enough.
    */
   async #takeUnowned(): Promise<void> {
-    const { expired, free } = await unownedSlots(this.#options.mongo)
+    const { expired, free: all } = await unownedSlots(this.#options.mongo)
+    // Slots of a cell that is being added have no mail yet, and are no part of a share.
+    const free = all.filter(slot => slot < this.#slots)
     const room = Math.max(0, this.#fairShare() - this.#table.size - expired.length)
     // Not all workers want the same ones of them.
     const offset = Math.floor(Math.random() * free.length)

@@ -1,5 +1,6 @@
 /** Counts the TLS results of sessions for the recipient domains that they carry mail for (RFC 8460). */
 import { domainToASCII } from 'node:url'
+import { domainOf } from '../../message/address.ts'
 import { type FailedTls, failuresOf, isPolicyDomain, type TlsResult } from '../rules/tls-results.ts'
 import type { Session } from './session.ts'
 import type { TlsPolicy } from './tls-policy.ts'
@@ -50,6 +51,6 @@ export function tallyOf(
 
 /** Domains of recipients as reports name them, each once; address literals publish no policy. */
 function policyDomainsOf(recipients: readonly Recipient[]): Set<string> {
-  const domains = recipients.map(({ email }) => email.slice(email.lastIndexOf('@') + 1).toLowerCase())
+  const domains = recipients.map(({ email }) => domainOf(email).toLowerCase())
   return new Set([...new Set(domains)].map(domain => domainToASCII(domain)).filter(isPolicyDomain))
 }

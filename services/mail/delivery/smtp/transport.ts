@@ -1,5 +1,6 @@
 /** The terms between delivery and a way out (SMTP to receivers or to a relay, or the captured mail), and its interface. */
 import type { StoredSentence } from '../../../platform/sentences/sentence.ts'
+import type { CaptureReason } from '../../store/documents.ts'
 import type { Stage } from '../rules/classify-reply.ts'
 import type { Reply } from '../rules/smtp-reply.ts'
 import type { StsPolicy } from '../rules/tls-requirement.ts'
@@ -14,6 +15,10 @@ export interface Route {
   policy?: StsPolicy | undefined
   /** The policy as TLS reports name it; absent: sessions are not counted for them. */
   reported?: ReportedPolicy | undefined
+  /** Into the captured mail, and why; `installation`: DELIVERY_MODE=capture. */
+  capture?: CaptureReason | 'installation'
+  /** The simulator answers: no place at the site is needed, and nothing is learned about it. */
+  simulated?: true
 }
 
 /** The next hop of relay mode. */
@@ -29,12 +34,16 @@ export interface Recipient {
   email: string
   notify?: readonly string[] | undefined
   orcpt?: string | undefined
+  /** Attempts before this one, for the simulator; default 0. */
+  attempts?: number
+  /** For the simulator: false when no complaint of this recipient is recorded; default true. */
+  complains?: boolean
 }
 
 /** A message on its way to some recipients of one destination. */
 export interface Transaction {
   /** What it is about and whose it is, for the captured mail; `deliveryId` is the first recipient's. */
-  origin: { messageId: string; userId: string; deliveryId: string }
+  origin: { messageId: string; userId: string; deliveryId: string; domainId: string }
   from: string
   recipients: readonly Recipient[]
   /** Complete, CRLF line ends, dots not stuffed. */
@@ -49,7 +58,7 @@ export interface Transaction {
   /** An address, in the envelope or in the header, needs SMTPUTF8. */
   utf8: boolean
   dsn?: { ret?: 'FULL' | 'HDRS'; envid?: string } | undefined
-  /** Marks the attempt durably; false: another worker owns the delivery now, nothing may be sent. */
+  /** Marks the attempt durably; false: another worker owns the delivery, or the message is captured now; nothing may be sent. */
   mark(): Promise<boolean>
   /** Asked directly before the final dot. */
   mayFinish(): boolean
@@ -78,6 +87,8 @@ export interface Sent {
   /** It is in its mailbox; no next hop follows. */
   delivered?: true
   ms: number
+  /** The simulator answered, which is no evidence about a site. `retryMs`: the wait for the next attempt, if there is one. */
+  simulated?: { retryMs: number }
   /**
    * No host let a session begin, and why. `until`: none was asked, because all failed lately; then the outcomes are
    * `withheld`. In milliseconds. `ofDomain`: for this domain only.
@@ -92,7 +103,7 @@ export interface Unopened {
   open(): Promise<Transaction | undefined>
 }
 
-/** Carries transactions: over SMTP, or into the captured mail. */
+/** Carries transactions: over SMTP, into the captured mail, or to the simulator. */
 export interface Transport {
   send(route: Route, transaction: Transaction | Unopened, messagesPerConnection: number): Promise<Sent>
   /** Closes idle connections; those in use close when their transaction ends. */

@@ -2,19 +2,7 @@
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { reportDueAt } from '../rules/report-schedule.ts'
-import type { TlsResultType } from '../rules/tls-results.ts'
-
-/** Sessions that failed for one reason at one server. */
-export interface FailureCount {
-  type: TlsResultType
-  reason?: string | undefined
-  /** Host name and address of the server. */
-  mx?: string | undefined
-  ip?: string | undefined
-  /** Our address of the connection, which may be one before address translation. */
-  from?: string | undefined
-  sessions: number
-}
+import type { TlsFailureCount } from '../rules/tls-results.ts'
 
 /** Sessions under one policy. */
 export interface PolicyCount {
@@ -23,7 +11,7 @@ export interface PolicyCount {
   successful: number
   failed: number
   /** By a digest of their fields. */
-  failures: Record<string, FailureCount>
+  failures: Record<string, TlsFailureCount>
 }
 
 /** A domain's sessions of a UTC day, and what became of its report. `_id` is `<day>/<domain>`. */
@@ -53,7 +41,7 @@ export const TLS_DAYS = defineCollection<TlsDayDoc>('tls_days', [
 export interface NewTlsCounts {
   day: string
   domain: string
-  policies: ReadonlyMap<string, Omit<PolicyCount, 'failures'> & { failures: ReadonlyMap<string, FailureCount> }>
+  policies: ReadonlyMap<string, Omit<PolicyCount, 'failures'> & { failures: ReadonlyMap<string, TlsFailureCount> }>
 }
 
 /** Days after its own for which a document is kept: longer than a report is tried. */
@@ -129,7 +117,7 @@ function withPolicy(key: string, { failures, ...policy }: PolicyOfMap): Expressi
 
 type PolicyOfMap = NewTlsCounts['policies'] extends ReadonlyMap<string, infer P> ? P : never
 
-function withFailures(path: string, failures: ReadonlyMap<string, FailureCount>): Expression {
+function withFailures(path: string, failures: ReadonlyMap<string, TlsFailureCount>): Expression {
   const known = { $ifNull: [path, {}] }
   const counted = [...failures].map(([key, { sessions, ...fields }]) => {
     const texts = Object.entries(fields).filter(([, value]) => value !== undefined)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noBudget } from '../../../../test/support/dns/no-budget.ts'
 import { createMetrics } from '../../../platform/observability/metrics.ts'
-import { addressOf, createProvider } from './create-provider.ts'
+import { addressOf, createProvider, webhookAccess } from './create-provider.ts'
 import { dnsCredentials } from './rules/dns-credentials.ts'
 
 describe('the address of an update server', () => {
@@ -26,11 +26,56 @@ describe('the address of an update server', () => {
   )
 })
 
+/** Settings of the identity of pods. */
+const CLOUD = {
+  ...{ DNS_WORKLOAD_IDENTITY_NAMESPACES: ['team'], ROUTE53_URL: 'http://d', AWS_STS_URL: 'http://e' },
+  ...{ AZURE_MANAGEMENT_URL: 'http://i', AZURE_AUTHORITY_HOST: 'http://j', AZURE_TENANT_ID: undefined },
+  ...{ AZURE_CLIENT_ID: undefined, AZURE_FEDERATED_TOKEN_FILE: undefined },
+  ...{ GOOGLE_DNS_URL: 'http://f', GOOGLE_TOKEN_URL: 'http://g', GCE_METADATA_HOST: 'h' },
+  ...{ AWS_ROLE_ARN: undefined, AWS_WEB_IDENTITY_TOKEN_FILE: undefined },
+  ...{ AWS_CONTAINER_CREDENTIALS_FULL_URI: undefined, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: undefined },
+}
+
+test.each<[string, string[], boolean]>([
+  ['http://hook.dns.svc:8888/', [], false],
+  ['http://hook.dns.svc:8888/', ['hook.dns.svc'], true],
+  ['http://HOOK.dns.svc:8888/', ['Hook.dns.svc:8888'], true],
+  ['http://hook.dns.svc:8889/', ['hook.dns.svc:8888'], false],
+  ['http://hook.dns.svc/', ['*.svc'], true],
+  ['http://evilsvc/', ['*.svc'], false],
+  ['http://svc/', ['*.svc'], false],
+  ['http://hook.dns.svc.evil.example/', ['*.svc', 'hook.dns.svc'], false],
+  ['http://[fd00::1]:8888/', ['[fd00::1]:8888'], true],
+])('%s with the list %j may be private: %s', (url, DNS_PRIVATE_WEBHOOKS, allowPrivate) => {
+  expect(webhookAccess(url, { DNS_PRIVATE_WEBHOOKS }).allowPrivate).toBe(allowPrivate)
+})
+
+test.each([
+  ['http://8.8.8.8/', 'dns_provider.webhook_tls'],
+  ['https://127.0.0.1:1/', 'dns_provider.private_host'],
+  ['https://169.254.169.254/', 'dns_provider.private_host'],
+  ['https://localhost:1/', 'dns_provider.private_host'],
+  ['https://[::ffff:10.0.0.1]/', 'dns_provider.private_host'],
+])('a webhook at %s is not called, also where name servers may be private', async (url, code) => {
+  const config = { DNS_PORT: 53, DNS_ALLOW_PRIVATE: true, DNS_PRIVATE_WEBHOOKS: [], ...CLOUD }
+  const endpoints = { CLOUDFLARE_API_URL: 'http://a', ALIYUN_DNS_ENDPOINT: 'http://b', DNSPOD_ENDPOINT: 'http://c' }
+  const deps = {
+    ...{ config: { ...config, ...endpoints }, metrics: createMetrics('test') },
+    ...{ budget: noBudget, now: () => new Date() },
+  }
+  const call = createProvider('webhook', { url }, deps).test()
+  await expect(call).rejects.toMatchObject({ kind: 'unavailable', sentence: { code } })
+})
+
 test.each([
   ['cloudflare', { api_token: 'x' }],
   ['aliyun', { access_key_id: 'x', access_key_secret: 'y' }],
   ['dnspod', { secret_id: 'x', secret_key: 'y' }],
   ['rfc2136', { server: 'ns.example', key_name: 'k', key_algorithm: 'hmac-sha256', key_secret: 'eA==' }],
+  ['webhook', { url: 'https://dns.example' }],
+  ['route53', { access_key_id: 'AKID', secret_access_key: 'x' }],
+  ['google', { service_account_key: '{}' }],
+  ['azure', { tenant_id: 'a', client_id: 'b', client_secret: 'c', subscription_id: 'd' }],
 ] as const)('%s is made of its credentials without a call', (type, credentials) => {
   const config = {
     CLOUDFLARE_API_URL: 'http://a',
@@ -38,6 +83,8 @@ test.each([
     DNSPOD_ENDPOINT: 'http://c',
     DNS_PORT: 53,
     DNS_ALLOW_PRIVATE: false,
+    DNS_PRIVATE_WEBHOOKS: [],
+    ...CLOUD,
   }
   const deps = { config, metrics: createMetrics('test'), budget: noBudget, now: () => new Date() }
   expect(createProvider(type, credentials, deps).type).toBe(type)
@@ -93,7 +140,7 @@ describe('credentials', () => {
       'a server with a path',
       { provider: 'rfc2136', credentials: { server: 'http://ns.example/', key_name: 'k', key_secret: 'eA==' } },
     ],
-    ['another provider', { provider: 'route53', credentials: {} }],
+    ['another provider', { provider: 'namecheap', credentials: {} }],
     [
       'an object in place of text',
       { provider: 'aliyun', credentials: { access_key_id: { $gt: '' }, access_key_secret: 'x' } },

@@ -1,22 +1,43 @@
 /** Makes the provider of an account from its type and credentials. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { guardedAgent } from '../../../platform/network/guarded-fetch.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
 import type { Config } from '../../../platform/process/config.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { ServerAddress } from '../dns-transport.ts'
 import { createAliyun } from './aliyun/aliyun.ts'
+import type { AzureSettings } from './azure/access.ts'
+import { createAzure } from './azure/azure.ts'
 import { createCloudflare } from './cloudflare/cloudflare.ts'
 import { createDnspod } from './dnspod/dnspod.ts'
+import type { GoogleSettings } from './google/access.ts'
+import { createGoogle } from './google/google.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './provider.ts'
 import { createRfc2136 } from './rfc2136/rfc2136.ts'
+import type { AwsPod } from './route53/aws-keys.ts'
+import { createRoute53 } from './route53/route53.ts'
 import type { CredentialsOf, DnsCredentials } from './rules/dns-credentials.ts'
+import type { WebhookContext } from './webhook/protocol.ts'
+import { createWebhook } from './webhook/webhook.ts'
 
 /** The settings that providers follow. */
 export type ProviderConfig = Pick<
   Config,
-  'CLOUDFLARE_API_URL' | 'ALIYUN_DNS_ENDPOINT' | 'DNSPOD_ENDPOINT' | 'DNS_PORT' | 'DNS_ALLOW_PRIVATE'
+  | 'CLOUDFLARE_API_URL'
+  | 'ALIYUN_DNS_ENDPOINT'
+  | 'DNSPOD_ENDPOINT'
+  | 'DNS_PORT'
+  | 'DNS_ALLOW_PRIVATE'
+  | 'DNS_PRIVATE_WEBHOOKS'
+  | 'DNS_WORKLOAD_IDENTITY_NAMESPACES'
+  | 'ROUTE53_URL'
+  | 'GOOGLE_DNS_URL'
+  | 'AZURE_MANAGEMENT_URL'
+  | keyof AzureSettings
+  | keyof AwsPod
+  | keyof GoogleSettings
 >
 
 /** Dependencies of {@link createProvider}. */
@@ -27,7 +48,10 @@ export interface ProviderDeps {
   now: () => Date
 }
 
-/** A provider for these credentials. Makes no call. */
+/**
+ * A provider for these credentials. Makes no call. Throws {@link DnsProviderError} `permission` for the identity of the
+ * pods in a namespace that may not use it.
+ */
 export function createProvider<P extends ProviderType>(
   type: P,
   credentials: CredentialsOf<P>,
@@ -40,6 +64,7 @@ function build(account: DnsCredentials, { config, metrics, budget, now }: Provid
   const counted = (operation: string, outcome: string) =>
     metrics.dnsProviderCalls.inc({ provider: account.provider, operation, outcome })
   const cloud = (endpoint: string) => ({ endpoint, budget, now, counted })
+  refuseIdentity(account, config)
   switch (account.provider) {
     case 'cloudflare':
       return createCloudflare(account.credentials, cloud(config.CLOUDFLARE_API_URL))
@@ -54,7 +79,54 @@ function build(account: DnsCredentials, { config, metrics, budget, now }: Provid
         counted,
         serverAddress: server => addressOf(server, config),
       })
+    case 'route53':
+      return createRoute53(account.credentials, { ...cloud(config.ROUTE53_URL), pod: config })
+    case 'google':
+      return createGoogle(account.credentials, { ...cloud(config.GOOGLE_DNS_URL), settings: config })
+    case 'azure':
+      return createAzure(account.credentials, { ...cloud(config.AZURE_MANAGEMENT_URL), settings: config })
+    case 'webhook':
+      return createWebhook(account.credentials, {
+        ...cloud(account.credentials.url),
+        ...webhookAccess(account.credentials.url, config),
+      })
   }
+}
+
+/**
+ * The cloud identity of the pods is that of the installation, not of an account: only namespaces that an administrator
+ * lists use it. The list counts at every use, so that a namespace that is removed from it stops.
+ */
+function refuseIdentity(
+  { provider, credentials }: DnsCredentials,
+  { DNS_WORKLOAD_IDENTITY_NAMESPACES: allowed }: Pick<Config, 'DNS_WORKLOAD_IDENTITY_NAMESPACES'>,
+): void {
+  if (!('workload_namespace' in credentials)) return
+  const { workload_namespace: namespace } = credentials
+  if (allowed.includes('*') || allowed.includes(namespace)) return
+  throw new DnsProviderError(provider, 'permission', sentence('dns_provider.identity_not_allowed', { namespace }), {
+    permission: `DNS_WORKLOAD_IDENTITY_NAMESPACES=${namespace}`,
+  })
+}
+
+/** Shared by all accounts: each has a pool of connections. */
+const PUBLIC_ONLY = guardedAgent(false)
+const ANYWHERE = guardedAgent(true)
+
+/**
+ * The addresses that the provider at a URL may have: public ones over TLS, or any for a host that an administrator lists.
+ * Accounts choose the URL, so that DNS_ALLOW_PRIVATE, which is about name servers, does not count.
+ */
+export function webhookAccess(
+  url: string,
+  config: Pick<Config, 'DNS_PRIVATE_WEBHOOKS'>,
+): Pick<WebhookContext, 'allowPrivate' | 'dispatcher'> {
+  const { host, hostname } = new URL(url)
+  const allowPrivate = config.DNS_PRIVATE_WEBHOOKS.some(entry => {
+    const allowed = entry.toLowerCase()
+    return allowed === host || allowed === hostname || (allowed.startsWith('*.') && hostname.endsWith(allowed.slice(1)))
+  })
+  return { allowPrivate, dispatcher: allowPrivate ? ANYWHERE : PUBLIC_ONLY }
 }
 
 /**

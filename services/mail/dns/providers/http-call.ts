@@ -1,7 +1,8 @@
 /** One HTTP call to a DNS provider: limited, timed and counted. Errors show whether a write may have taken effect. */
 
+import { type Dispatcher, fetch as undiciFetch } from 'undici'
 import type { z } from 'zod'
-import { sentence } from '../../../platform/sentences/sentence.ts'
+import { type Sentence, SentenceError, sentence } from '../../../platform/sentences/sentence.ts'
 import { type CallBudget, DnsProviderError, type ProviderType } from './provider.ts'
 
 /** Dependencies of the cloud providers' clients. */
@@ -14,6 +15,8 @@ export interface CloudContext {
   counted: (operation: string, outcome: string) => void
   /** Milliseconds for one call; default 15 s. */
   timeoutMs?: number
+  /** Chooses the addresses that may be connected to; absent: all. */
+  dispatcher?: Dispatcher
 }
 
 /** A `write` whose answer is lost has an unknown outcome. */
@@ -24,30 +27,53 @@ export interface HttpCall {
   url: string
   headers: Record<string, string>
   body?: string
+  /** Bytes of the answer; default 32 MiB. */
+  maxBytes?: number
+}
+
+/** The headers of an answer. */
+export type AnswerHeaders = Pick<Headers, 'get'>
+
+/** An answer with any HTTP status. */
+export interface TextAnswer {
+  status: number
+  headers: AnswerHeaders
+  body: string
 }
 
 /** A JSON object with any HTTP status. */
-export interface JsonAnswer {
-  status: number
-  headers: Headers
+export interface JsonAnswer extends Omit<TextAnswer, 'body'> {
   json: Record<string, unknown>
 }
 
 const TIMEOUT_MS = 15_000
+/** Bytes of an answer; the largest are lists of all records of an account. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 /** Seconds to wait when the answer names no time, and the maximum that is accepted from an answer. */
 const DEFAULT_WAIT = 60
 const MAX_WAIT = 3_600
 
 /** Makes the call. `errorOf` turns a well-formed refusal into an error, and returns undefined for success. */
-export async function callJson(
+export function callJson(
   provider: ProviderType,
   context: CloudContext,
   call: HttpCall,
   errorOf: (answer: JsonAnswer) => DnsProviderError | undefined,
 ): Promise<JsonAnswer> {
+  return callProvider(provider, context, call, answer => jsonOf(provider, context, call, answer), errorOf)
+}
+
+/** The same for answers of any form. `parse` throws {@link DnsProviderError} for an answer that cannot be read. */
+export async function callProvider<A>(
+  provider: ProviderType,
+  context: CloudContext,
+  call: HttpCall,
+  parse: (answer: TextAnswer) => A,
+  errorOf: (answer: A) => DnsProviderError | undefined,
+): Promise<A> {
   await context.budget.take()
   try {
-    const answer = await send(provider, context, call)
+    const answer = parse(await send(provider, context, call))
     const refusal = errorOf(answer)
     if (refusal) throw call.write ? refusal : ofRead(refusal)
     context.counted(call.operation, 'ok')
@@ -60,42 +86,83 @@ export async function callJson(
   }
 }
 
-async function send(provider: ProviderType, context: CloudContext, call: HttpCall): Promise<JsonAnswer> {
-  const lost = call.write ? 'unknown_outcome' : 'unavailable'
-  let response: Response
-  let body: string
-  try {
-    response = await fetch(call.url, {
-      method: call.method,
-      headers: call.headers,
-      ...(call.body === undefined ? {} : { body: call.body }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(context.timeoutMs ?? TIMEOUT_MS),
-    })
-    body = await response.text()
-  } catch (error) {
-    const refused = isRefused(error)
-    throw new DnsProviderError(
-      provider,
-      refused ? 'unavailable' : lost,
-      sentence(refused ? 'dns_provider.unreachable' : 'dns_provider.connection_lost'),
-    )
-  }
+function jsonOf(provider: ProviderType, context: CloudContext, call: HttpCall, answer: TextAnswer): JsonAnswer {
+  const { status, headers, body } = answer
   const json = parseObject(body)
-  // A limit of the gateway, which sends no JSON: the provider never saw the call.
-  if (!json && response.status === 429) {
-    const retryAfter = secondsToWait(response.headers.get('retry-after'), context.now(), DEFAULT_WAIT)
-    throw new DnsProviderError(provider, 'rate_limited', sentence('dns_provider.wait', { seconds: retryAfter }), {
-      code: '429',
-      retryAfter,
-    })
+  if (json) return { status, headers, json }
+  throw gatewayError(provider, context, call, answer, sentence('dns_provider.no_json', { status }))
+}
+
+/**
+ * The error for an answer that is not of the provider itself: a gateway in front of it answers with its own page, and
+ * whether the provider executed the call is unknown. A limit of the gateway kept the call from the provider.
+ */
+export function gatewayError(
+  provider: ProviderType,
+  context: CloudContext,
+  call: HttpCall,
+  { status, headers }: Pick<TextAnswer, 'status' | 'headers'>,
+  reason: Sentence,
+): DnsProviderError {
+  const code = String(status)
+  if (status !== 429)
+    return new DnsProviderError(provider, call.write ? 'unknown_outcome' : 'unavailable', reason, { code })
+  const retryAfter = secondsToWait(headers.get('retry-after'), context.now(), DEFAULT_WAIT)
+  const wait = sentence('dns_provider.wait', { seconds: retryAfter })
+  return new DnsProviderError(provider, 'rate_limited', wait, { code, retryAfter })
+}
+
+async function send(provider: ProviderType, context: CloudContext, call: HttpCall): Promise<TextAnswer> {
+  try {
+    const { url, method, headers, body, maxBytes = MAX_ANSWER_BYTES } = call
+    const options = {
+      ...{ method, headers, redirect: 'error' as const },
+      ...(body === undefined ? {} : { body }),
+      signal: AbortSignal.timeout(context.timeoutMs ?? TIMEOUT_MS),
+    }
+    const { dispatcher } = context
+    const response = dispatcher ? await undiciFetch(url, { ...options, dispatcher }) : await fetch(url, options)
+    return { status: response.status, headers: response.headers, body: await readBody(response.body ?? [], maxBytes) }
+  } catch (error) {
+    throw callFailure(provider, call, error)
   }
-  // A gateway in front of the provider answers with its own page; whether the provider executed the call is unknown.
-  if (!json)
-    throw new DnsProviderError(provider, lost, sentence('dns_provider.no_json', { status: response.status }), {
-      code: String(response.status),
-    })
-  return { status: response.status, headers: response.headers, json }
+}
+
+/** Reads at most so many bytes. Throws {@link AnswerTooLong}. */
+async function readBody(body: unknown, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > maxBytes) throw new AnswerTooLong()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+class AnswerTooLong extends Error {}
+
+/** Why there is no answer. Only a connection that was never made proves that a write had no effect. */
+function callFailure(
+  provider: ProviderType,
+  { write, url, maxBytes = MAX_ANSWER_BYTES }: HttpCall,
+  error: unknown,
+): DnsProviderError {
+  const lost = write ? 'unknown_outcome' : 'unavailable'
+  if (error instanceof AnswerTooLong)
+    return new DnsProviderError(provider, lost, sentence('dns_provider.answer_too_long', { bytes: maxBytes }))
+  const cause = error instanceof Error ? error.cause : undefined
+  // The dispatcher refused the address.
+  if (cause instanceof SentenceError)
+    return new DnsProviderError(
+      provider,
+      'unavailable',
+      sentence('dns_provider.private_host', { host: new URL(url).host }),
+    )
+  if (isRefused(cause)) return new DnsProviderError(provider, 'unavailable', sentence('dns_provider.unreachable'))
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return new DnsProviderError(provider, lost, sentence('dns_provider.timeout'))
+  return new DnsProviderError(provider, lost, sentence('dns_provider.connection_lost'))
 }
 
 /** Retry-After (RFC 9110 10.2.3), seconds or a date, as 1 to 3600 seconds; `otherwise` when it is missing or malformed. */
@@ -137,8 +204,7 @@ export function ignoreNotFound(error: unknown): void {
   if (!(error instanceof DnsProviderError && error.kind === 'not_found')) throw error
 }
 
-function isRefused(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
+function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && (cause.code === 'ECONNREFUSED' || cause.code === 'ENOTFOUND')
 }
 

@@ -7,7 +7,7 @@ import type { ZoneFacts } from '../plan/plan-item.ts'
 import type { RecordType, StoredRecord, WantedRecord } from '../records/record.ts'
 
 /** The kinds of providers. */
-export type ProviderType = 'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136'
+export type ProviderType = 'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136' | 'webhook' | 'route53' | 'google' | 'azure'
 
 /** A zone of the account. */
 export interface Zone extends ZoneFacts {
@@ -51,7 +51,7 @@ export interface Batch {
 
 /** A DNS account. All methods throw {@link DnsProviderError}. */
 export interface DnsProvider {
-  readonly type: ProviderType | 'memory'
+  readonly type: ProviderType | 'memory' | 'dnsendpoint'
   /** Verifies the credentials and the permissions that show without writing; returns up to 100 zones. */
   test(): Promise<Zone[]>
   /** The zone that contains a name: the longest suffix in the account's own list, never derived from public DNS. */

@@ -62,6 +62,10 @@ describe('the three views', () => {
       { code: 'dns.cached', params: { servers: ['resolver 1'] } },
     ])
     expect(evaluateOne('ownership', views([down])).warnings.map(inEnglish)).toEqual(['ns1: SERVFAIL'])
+    const one = evaluateOne('ownership', views([found('token=ours'), nothing]))
+    expect(one.warnings.map(inEnglish)).toEqual(['ns1 has the record, ns2 does not yet.'])
+    const several = evaluateOne('ownership', views([nothing, found('token=ours'), nothing, down]))
+    expect(several.warnings.map(inEnglish)).toEqual(['ns2 has the record; these servers do not yet: ns1, ns3.'])
   })
 })
 

@@ -44,9 +44,10 @@ export function evaluateRow(row: GuidanceRow, views: Views, context: EvaluationC
   const observed = observedIn([...authoritative, ...recursive])
   if (decisive.length === 0)
     return withoutAuthority(row, recursive, [...authoritative, ...recursive], observed, context)
-  const bad = decisive.find(({ match }) => match?.kind !== 'ok')
+  const lagging = decisive.filter(({ match }) => match?.kind !== 'ok')
+  const [bad] = lagging
   const good = decisive.find(({ match }) => match?.kind === 'ok')
-  if (bad && good) return partial(row, bad, good, observed)
+  if (bad && good) return partial(row, lagging, good, observed)
   if (bad?.match) return resultOf(row, bad.match, observed, context)
   return confirmed(row, decisive, recursive, observed)
 }
@@ -73,10 +74,21 @@ function unresolved(recursive: readonly EvaluatedAnswer[]): Sentence[] {
   return [sentence('dns.unresolved', { reasons: silent(recursive) })]
 }
 
-function partial(row: GuidanceRow, bad: EvaluatedAnswer, good: EvaluatedAnswer, observed: string[]): RecordCheck {
+function partial(
+  row: GuidanceRow,
+  lagging: readonly EvaluatedAnswer[],
+  good: EvaluatedAnswer,
+  observed: string[],
+): RecordCheck {
+  const servers = lagging.map(({ server }) => server)
+  const [absent = ''] = servers
+  const warning =
+    servers.length > 1
+      ? sentence('dns.servers_lag', { present: good.server, servers })
+      : sentence('dns.servers_differ', { present: good.server, absent })
   return check(row, 'pending', {
     observed,
-    warnings: [sentence('dns.servers_differ', { present: good.server, absent: bad.server })],
+    warnings: [warning],
     instructions: [sentence('dns.wait_for_servers')],
   })
 }

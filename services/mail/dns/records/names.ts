@@ -30,6 +30,11 @@ export function suffixesOf(name: string): string[] {
   return labels.map((_, index) => labels.slice(index).join('.'))
 }
 
+/** False for names with a service label, as in `_dmarc.example.com`, and top-level domains: no account has such a zone. */
+export function mayBeZone(name: string): boolean {
+  return name.includes('.') && !name.split('.').some(label => label.startsWith('_'))
+}
+
 /** True for what can be a name in DNS: labels of 1 to 63 characters, 253 in all (RFC 1035 3.1); with or without the last dot. */
 export function isDnsName(name: string): boolean {
   const plain = name.replace(/\.$/, '')

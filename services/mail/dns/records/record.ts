@@ -61,7 +61,12 @@ export function sameRecord(stored: StoredRecord, wanted: Pick<WantedRecord, 'nam
 export function parseTxt(text: string): string {
   const trimmed = text.trim()
   if (!/^"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*$/s.test(trimmed)) return text
-  return [...trimmed.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(match => unescapeTxt(match[1] ?? '')).join('')
+  return txtStrings(trimmed).join('')
+}
+
+/** The quoted character-strings of TXT presentation text, unescaped. */
+export function txtStrings(text: string): string[] {
+  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(match => unescapeTxt(match[1] ?? ''))
 }
 
 /** TXT presentation text: quoted character-strings of at most 255 bytes each (RFC 1035 3.3). */

@@ -22,12 +22,17 @@ export interface Observation {
   ownership: Views
   /** Zones that hold the names of the rows; those of the last check where DNS gave none. */
   zones: string[]
+  /** Name servers of the domain, as public DNS delegates it; those of the last check where DNS gave none. */
+  nameServers: string[]
   /** The DMARC policy that receivers apply; that of the last check while it cannot be read. */
   dmarc: CheckSummaryDoc['dmarc']
   /** BOUNCE_DOMAIN, if the records of the return path lead there as a whole. */
   returnPath?: string
   session: DnsSession
 }
+
+/** Name servers of a domain that are kept. */
+const NAME_SERVERS = 13
 
 /** Never rejects because of DNS: records without an answer have the status `temporary_failure`. */
 export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<Observation> {
@@ -52,6 +57,7 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
     ...(hostAddresses.length > 0 ? { hostAddresses } : {}),
   }
   const zones = await zonesOf(rows, session)
+  const nameServers = (await session.nameServers(domain.name)).toSorted().slice(0, NAME_SERVERS)
   const returnPath = await checkReturnPath(domain, host, session, context)
   const evaluated = rows.map(
     row => returnPath?.records.find(record => record.row === row.id) ?? evaluateRow(row, viewsOf(row.id), context),
@@ -68,6 +74,7 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
     ),
     ownership: viewsOf('ownership'),
     zones: zones.length > 0 ? zones : (domain.check?.zones ?? []),
+    nameServers: nameServers.length > 0 ? nameServers : (domain.check?.name_servers ?? []),
     dmarc: dmarc.kind === 'temporary' ? domain.check?.dmarc : appliedPolicy(dmarc),
     ...(returnPath?.whole && host.bounceDomain !== undefined ? { returnPath: host.bounceDomain } : {}),
     session,

@@ -7,10 +7,12 @@ import type { DnsDeps } from '../../dns/dns-context.ts'
 import { type Repair, repairDns } from '../publishing/repair-records.ts'
 import { reserveName } from '../reserve-name.ts'
 import { advanceKeys } from '../rotate-dkim.ts'
-import { type CheckOutcome, type NextState, nextState } from '../rules/check-schedule.ts'
-import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from '../store/dns-checks.ts'
+import { changedRecords } from '../rules/changed-records.ts'
+import { afterSettled, type CheckOutcome, type NextState, nextState } from '../rules/check-schedule.ts'
+import { checkSoon, claimDue, claimNow, insertCheck, noteRepair, saveCheck } from '../store/dns-checks.ts'
 import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from '../store/domain-model.ts'
 import { type Observation, observeDomain } from './check-records.ts'
+import { isQuickDue, isSettled, isUnchanged } from './quick-check.ts'
 import { saveCheckWithEvents } from './save-with-events.ts'
 
 /** A check that ended without a result is repeated after this time, in milliseconds. */
@@ -48,10 +50,20 @@ export async function claimNextDue(deps: DnsDeps, except: readonly string[]): Pr
 /** Checks it. Never rejects: a check that fails is logged, and due again after its lease. */
 export async function checkDue(deps: DnsDeps, { domain, lease }: DueDomain): Promise<void> {
   try {
+    if (await passesQuickCheck(deps, domain, lease)) return
     await checkClaimed(deps, domain, lease, 'schedule')
   } catch (error) {
     deps.log.warn({ err: error, domain: domain._id }, 'dns check failed; it is repeated')
   }
+}
+
+/** True when only changes had to be looked for, and there are none: then the next run is planned. */
+async function passesQuickCheck(deps: DnsDeps, domain: DomainDoc, lease: Date): Promise<boolean> {
+  if (!(domain.check && isQuickDue(domain) && (await isUnchanged(deps, domain)))) return false
+  const next = afterSettled(domain.check.at, deps.clock.now(), deps.random())
+  await saveCheck(deps.db, domain, lease, next)
+  deps.metrics.dnsChecks.inc({ outcome: 'unchanged' })
+  return true
 }
 
 async function checkClaimed(
@@ -73,8 +85,11 @@ async function checkClaimed(
     seen.session.negativeTtl(`_domainkey.${domain.name}`),
   )
   const repair = await repairDns(deps, domain, seen.records, moved)
-  if (repair.kind === 'repaired')
-    await checkSoon(deps.db, domain._id, new Date(deps.clock.now().getTime() + AFTER_REPAIR_MS))
+  if (repair.kind === 'repaired') {
+    const at = deps.clock.now()
+    await noteRepair(deps.db, domain._id, decision.change.check.at, { at, rows: repair.rows ?? [] })
+    await checkSoon(deps.db, domain._id, new Date(at.getTime() + AFTER_REPAIR_MS))
+  }
   const check = toCheck(deps, domain, seen, decision, repair, by, started)
   if (isNews(domain, check)) await insertCheck(deps.db, check)
   report(deps, check)
@@ -85,20 +100,21 @@ interface Decision {
   outcome: CheckOutcome
   next: NextState
   errors: Sentence[]
-  change: Parameters<typeof saveCheck>[3]
+  change: Parameters<typeof saveCheck>[3] & { check: CheckSummaryDoc }
 }
 
 function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation, errors: Sentence[]): Decision {
   const now = clock.now()
   const outcome = errors.length > 0 ? 'pending' : seen.outcome
   const { status, created_at, verified_at, verified_by, check } = domain
+  const managed = isKept(domain)
   const next = nextState(
     {
       status,
       created_at,
       ...(verified_at ? { verified_at } : {}),
       pinned: verified_by === 'admin' || verified_by === 'sandbox',
-      managed: domain.dns?.manage === true && domain.dns_account_id !== undefined,
+      managed,
       attempts: check?.attempts ?? 0,
       failures: check?.failures ?? 0,
       ...(check?.failing_since ? { failing_since: check.failing_since } : {}),
@@ -118,6 +134,7 @@ function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation
     ...surroundings(seen),
     errors,
   }
+  const settled = managed && outcome === 'verified' && next.status === 'verified' && isSettled(domain, seen)
   const verified = next.status === 'verified' && status !== 'verified'
   const change = {
     status: next.status,
@@ -125,14 +142,21 @@ function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation
     updated_at: now,
     ...(verified ? { verified_at: now, verified_by: 'dns' as const } : {}),
     ...(next.next_check_at ? { next_check_at: next.next_check_at } : {}),
+    ...(settled ? afterSettled(now, now, random()) : {}),
   }
   return { outcome, next, errors, change }
 }
 
+/** True when its records are kept as wanted: by us, or by external-dns. */
+function isKept({ dns, dns_account_id }: DomainDoc): boolean {
+  return dns?.manage === true && (dns_account_id !== undefined || dns.endpoint === true)
+}
+
 /** What a check keeps of the DNS around the records. */
-function surroundings({ zones, dmarc, returnPath }: Observation) {
+function surroundings({ zones, nameServers, dmarc, returnPath }: Observation) {
   return {
     ...(zones.length > 0 ? { zones } : {}),
+    ...(nameServers.length > 0 ? { name_servers: nameServers } : {}),
     ...(dmarc ? { dmarc } : {}),
     ...(returnPath === undefined ? {} : { return_path: returnPath }),
   }
@@ -156,7 +180,7 @@ async function recordTaken(
 
 function toCheck(
   { clock, config }: DnsDeps,
-  { _id, user_id }: DomainDoc,
+  { _id, user_id, check: before }: DomainDoc,
   seen: Observation,
   { outcome, next, errors }: Decision,
   repair: Repair,
@@ -174,6 +198,7 @@ function toCheck(
     outcome,
     ...(event ? { event } : {}),
     records: seen.records,
+    changes: changedRecords(before?.records ?? [], seen.records),
     errors: repair.message === undefined ? errors : [...errors, repair.message],
     ms: Math.round(performance.now() - started),
     queries: seen.session.queries(),
@@ -184,9 +209,7 @@ function toCheck(
 /** History keeps requested checks and changes; a domain that stays verified adds no entry every six hours. */
 function isNews(domain: DomainDoc, check: DnsCheckDoc): boolean {
   if (check.by === 'request' || check.event || check.errors.length > 0) return true
-  const verdicts = (records: readonly { row: string; status: string }[]) =>
-    records.map(({ row, status }) => `${row} ${status}`).join()
-  return verdicts(domain.check?.records ?? []) !== verdicts(check.records)
+  return changedRecords(domain.check?.records ?? [], check.records).length > 0
 }
 
 function report({ metrics, log }: DnsDeps, { domain_id, outcome, event, ms, queries, by }: DnsCheckDoc): void {

@@ -8,7 +8,7 @@ import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { dnsCredentials } from '../../dns/providers/rules/dns-credentials.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, recordParams } from '../../http/shared/records.ts'
-import { dnsRecord } from './dns-records-contract.ts'
+import { dnsRecord, recordStatus } from './dns-records-contract.ts'
 import { domainParams } from './domains-contract.ts'
 
 const READ: Access = { kind: 'account', scope: 'domains:read' }
@@ -40,6 +40,14 @@ export const dnsCheck = z
         warnings_codes: true,
         instructions: true,
         instructions_codes: true,
+      }),
+    ),
+    /** Records whose status differs from that of the check before, by their ids. */
+    changes: z.array(
+      z.strictObject({
+        record: z.string(),
+        from: recordStatus.nullable(),
+        to: z.enum([...recordStatus.options, 'removed']),
       }),
     ),
     errors: texts,
@@ -239,7 +247,7 @@ export const dnsAccount = z
   .strictObject({
     object: z.literal('dns_account'),
     id: z.string(),
-    provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'rfc2136']),
+    provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'rfc2136', 'webhook', 'route53', 'google', 'azure']),
     name: z.string(),
     tested: z.strictObject({
       at: time,

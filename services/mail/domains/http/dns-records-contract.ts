@@ -131,6 +131,10 @@ export const checkSummary = z.strictObject({
   next_at: time.nullable(),
   /** The DMARC policy that receivers apply, from the domain's record or one above it; null: none was found. */
   dmarc_policy: policy.nullable(),
+  /** Name servers of the domain, as public DNS delegates it; empty: none was found yet. */
+  name_servers: texts,
+  /** Who runs its DNS, where its name servers show it, and the page where zones are edited there. */
+  dns_host: z.strictObject({ name: z.string(), console_url: z.url() }).nullable(),
   /** Set while a verified domain's proof is missing. */
   failing_since: time.nullable(),
   errors: texts,

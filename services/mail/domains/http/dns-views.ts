@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { sentenceFields, sentenceListFields } from '../../../platform/http/sentence-fields.ts'
 import type { PlanItem } from '../../dns/plan/plan-item.ts'
+import { dnsHostOf } from '../../dns/records/dns-host.ts'
 import { type GuidanceRow, guidance, type SendingHost, spfTerms, zoneFile } from '../../dns/records/guidance.ts'
 import { publishValue } from '../../dns/records/publish-value.ts'
 import { hostInZone, zoneHolding } from '../../dns/records/zone-names.ts'
@@ -11,7 +12,7 @@ import type { AppliedItem } from '../publishing/plan-outcome.ts'
 import type { DomainDnsPlan, Published } from '../publishing/publish-records.ts'
 import type { DkimKeyDoc, DnsCheckDoc, DomainDoc, RecordCheckDoc } from '../store/domain-model.ts'
 import type { applyDnsOperation, dkimKey, dnsAccount, dnsCheck, planDnsOperation, planItem } from './dns-contract.ts'
-import type { checkSummary, dnsRecord, dnsSettings } from './dns-records-contract.ts'
+import { type checkSummary, type dnsRecord, type dnsSettings, recordStatus } from './dns-records-contract.ts'
 
 type Json<S extends z.ZodType> = z.input<S>
 
@@ -81,6 +82,8 @@ export function showSummary({ check, next_check_at }: DomainDoc): Json<typeof ch
     at: at.toISOString(),
     next_at: iso(next_check_at),
     dmarc_policy: check.dmarc?.policy ?? null,
+    name_servers: check.name_servers ?? [],
+    dns_host: dnsHostOf(check.name_servers ?? []) ?? null,
     failing_since: iso(failing_since),
     ...sentenceListFields('errors', errors),
   }
@@ -88,7 +91,7 @@ export function showSummary({ check, next_check_at }: DomainDoc): Json<typeof ch
 
 /** One check of the history. */
 export function showCheck(check: DnsCheckDoc): Json<typeof dnsCheck> {
-  const { _id, domain_id, at, by, outcome, event, records, errors, ms, queries } = check
+  const { _id, domain_id, at, by, outcome, event, records, changes = [], errors, ms, queries } = check
   return {
     object: 'dns_check',
     id: _id,
@@ -103,6 +106,11 @@ export function showCheck(check: DnsCheckDoc): Json<typeof dnsCheck> {
       observed,
       ...showFindings(found),
     })),
+    changes: changes.flatMap(({ row, from, to }) => {
+      const status = (given: string | undefined) => recordStatus.options.find(known => known === given)
+      const now = to === 'removed' ? to : status(to)
+      return now === undefined ? [] : [{ record: row, from: status(from) ?? null, to: now }]
+    }),
     ...sentenceListFields('errors', errors),
     ms,
     queries,

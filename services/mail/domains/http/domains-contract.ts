@@ -1,10 +1,11 @@
 /** The operations on sending domains. */
 import { z } from 'zod'
-import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, resourceState } from '../../http/shared/records.ts'
+import { DELIVERY_MODES } from '../rules/delivery-mode.ts'
 import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange, trackingSettings } from './dns-records-contract.ts'
 
 const READ: Access = { kind: 'account', scope: 'domains:read' }
@@ -63,6 +64,10 @@ export const domain = z
     records: z.array(dnsRecord),
     dns: dnsSettings,
     tracking: trackingSettings,
+    delivery: z
+      .enum(DELIVERY_MODES)
+      .describe('`live`: to its recipients. `capture`: into its inbox. `redirect`: to one address in place of them.'),
+    redirect_to: z.string().nullable().describe('The address that gets all of its mail, with `redirect`.'),
     check: checkSummary.nullable(),
     /** Receivers that refused its mail lately because they could not authenticate the sender; latest first. */
     authentication_refusals: z.array(authenticationRefusal).max(20),
@@ -88,16 +93,20 @@ export const createDomainOperation = endpoint({
   response: domain,
 })
 
+/** By time, or by name within an account: over all accounts, the index of names has what was registered twice. */
+export const DOMAIN_ORDERS = listOrders('asc', { created_at: ['_id'], name: ['name'] })
+export const ALL_DOMAIN_ORDERS = listOrders('asc', { created_at: ['_id'] })
+
 /** `GET /api/v1/domains`. */
 export const listDomainsOperation = endpoint({
   operationId: 'listDomains',
   tag: 'Domains',
   method: 'GET',
   path: '/api/v1/domains',
-  summary: 'Lists the sending domains of the account, oldest first.',
+  summary: 'Lists the sending domains of the account, oldest first unless another order is asked for.',
   access: READ,
-  query: pageQuery,
-  response: pageOf(domain),
+  query: orderedPageQuery(DOMAIN_ORDERS),
+  response: orderedPageOf(domain),
 })
 
 /** `GET /api/v1/domains/{id}`. */
@@ -119,7 +128,7 @@ export const patchDomainOperation = endpoint({
   method: 'PATCH',
   path: '/api/v1/domains/{id}',
   summary:
-    'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept and what of its mail is tracked.',
+    'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept, what of its mail is tracked and where its mail goes.',
   access: WRITE,
   example: { body: { dns: { dmarc: { policy: 'quarantine', rua: ['dmarc@example.com'] }, dkim_rotation_days: 180 } } },
   params: domainParams,
@@ -127,6 +136,8 @@ export const patchDomainOperation = endpoint({
     dns_account_id: z.string().min(1).max(128).nullable().optional(),
     dns: dnsSettingsChange.optional(),
     tracking: trackingSettings.partial().optional(),
+    delivery: z.enum(DELIVERY_MODES).optional(),
+    redirect_to: z.string().min(3).max(254).nullable().optional(),
   }),
   response: domain,
 })
@@ -150,10 +161,11 @@ export const listAllDomainsOperation = endpoint({
   tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/domains',
-  summary: 'Lists the sending domains of all accounts, or of one with user_id.',
+  summary:
+    'Lists the sending domains of all accounts, or of one with user_id; oldest first unless another order is asked for.',
   access: ADMIN,
-  query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
-  response: pageOf(domain),
+  query: orderedPageQuery(ALL_DOMAIN_ORDERS, { user_id: z.string().min(1).max(128).optional() }),
+  response: orderedPageOf(domain),
 })
 
 /** `POST /api/v1/admin/domains/{id}/verify`. */

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import type { Db } from '../../../platform/database/mongo.ts'
 import { bind } from '../../../platform/http/web-app.ts'
+import { type ListOrders, orderedPage, toOrderedPage } from '../../../platform/ordered-pages.ts'
 import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
 import type { SendingHost } from '../../dns/records/guidance.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
@@ -10,12 +11,15 @@ import { showState } from '../../http/shared/resource-state.ts'
 import type { RequestedChecks } from '../checks/requested-checks.ts'
 import { changeDomain, getDomain, registerDomain, verifyByAdmin } from '../register-domain.ts'
 import { removeDomainAndRecords } from '../remove-domain.ts'
+import { diversionOf } from '../rules/delivery-mode.ts'
 import type { SendPolicy } from '../rules/sending-account.ts'
 import type { DomainDoc } from '../store/domain-model.ts'
 import { domainMaySend, listDomains } from '../store/domains.ts'
 import { showRecords, showSettings, showSummary } from './dns-views.ts'
 import {
+  ALL_DOMAIN_ORDERS,
   createDomainOperation,
+  DOMAIN_ORDERS,
   deleteDomainOperation,
   type domain,
   getDomainOperation,
@@ -26,18 +30,39 @@ import {
 } from './domains-contract.ts'
 import { showRefusals } from './refusal-views.ts'
 
+/** Dependencies of the operations that read domains. */
+type DomainReads = Pick<MailHttpDeps, 'authorise' | 'policy' | 'config' | 'mongo' | 'clock'>
+
+/** How domains are shown: one, and a page of those of an account, or of all. */
+function views({ policy, config, mongo: { db }, clock }: DomainReads) {
+  const host = sendingHost(config)
+  const show = (doc: DomainDoc) => showDomain(db, doc, policy, host, clock.now())
+  const page = async <C extends string>(
+    userId: string | undefined,
+    orders: ListOrders<C>,
+    query: Parameters<typeof orderedPage<C>>[1],
+  ) => {
+    const rows = await listDomains(db, userId, orderedPage(orders, query))
+    const list = toOrderedPage(orders, query, rows, show)
+    return { ...list, data: await Promise.all(list.data) }
+  }
+  return { show, page }
+}
+
+/** Puts the operations that read the domains of an account on the router. */
+export function addDomainReads(router: Router, deps: DomainReads): void {
+  const { show, page } = views(deps)
+  bind(router, deps.authorise, listDomainsOperation, ({ query }, { account }) => page(account.id, DOMAIN_ORDERS, query))
+  bind(router, deps.authorise, getDomainOperation, async ({ params }, { account }) =>
+    show(await getDomain({ db: deps.mongo.db }, account.id, params.id)),
+  )
+}
+
 /** Puts the operations on domains on the router. */
 export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, checks: RequestedChecks): void {
-  const { authorise, audit, policy, config } = deps
-  const { db } = deps.mongo
-  const useCase = { ...deps, db }
-  const host = sendingHost(deps.config)
-  const show = (doc: DomainDoc) => showDomain(db, doc, policy, host, deps.clock.now())
-  const page = async (userId: string | undefined, query: { limit: number; after?: string | undefined }) => {
-    const rows = await listDomains(db, userId, query)
-    const data = await Promise.all(rows.slice(0, query.limit).map(show))
-    return { object: 'list' as const, data, has_more: rows.length > query.limit }
-  }
+  const { authorise, audit, config } = deps
+  const useCase = { ...deps, db: deps.mongo.db }
+  const { show, page } = views(deps)
   const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
 
   bind(router, authorise, createDomainOperation, async ({ body }, caller, context) => {
@@ -47,11 +72,7 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, c
     return show(created)
   })
 
-  bind(router, authorise, listDomainsOperation, ({ query }, { account }) => page(account.id, query))
-
-  bind(router, authorise, getDomainOperation, async ({ params }, { account }) =>
-    show(await getDomain(useCase, account.id, params.id)),
-  )
+  addDomainReads(router, deps)
 
   bind(router, authorise, patchDomainOperation, async ({ params, body }, caller, context) => {
     const changed = await changeDomain(useCase, caller.account.id, params.id, body)
@@ -65,7 +86,7 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, c
     await audit(caller, context, { action: 'domain.deleted', target: target(removed) })
   })
 
-  bind(router, authorise, listAllDomainsOperation, ({ query }) => page(query.user_id, query))
+  bind(router, authorise, listAllDomainsOperation, ({ query }) => page(query.user_id, ALL_DOMAIN_ORDERS, query))
 
   bind(router, authorise, verifyByAdminOperation, async ({ params }, caller, context) => {
     const verified = await verifyByAdmin(useCase, params.id)
@@ -104,6 +125,8 @@ async function showDomain(
     records: showRecords(doc, host),
     dns: showSettings(doc),
     tracking: { opens: doc.tracking?.opens ?? false, clicks: doc.tracking?.clicks ?? false },
+    delivery: diversionOf(doc)?.mode ?? 'live',
+    redirect_to: doc.redirect_to ?? null,
     check: showSummary(doc),
     authentication_refusals: showRefusals(doc, now),
     managed_by: showManagedBy(doc.managed_by),

@@ -5,7 +5,7 @@ import type { DnsDeps } from '../../dns/dns-context.ts'
 import type { OwnedRecord } from '../../dns/plan/plan-item.ts'
 import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
 import { forgetOwned, readOwned, writeOwned } from '../store/dns-ledger.ts'
-import type { DomainDoc } from '../store/domain-model.ts'
+import type { DomainDoc, OwnedRecordDoc } from '../store/domain-model.ts'
 import { findDomainById } from '../store/domains.ts'
 import type { Ledger } from './record-ledger.ts'
 
@@ -16,15 +16,31 @@ export class DomainGone extends ProblemError {
   }
 }
 
+/** The account that writes, and whether it is shared. */
+export type LedgerAccount = Pick<DnsAccountDoc, '_id' | 'shared'>
+
+/**
+ * The entries that count for an account. For a shared one only its own do: what a namespace wrote with other credentials is no
+ * right to replace, or to restore, a record that the shared account serves.
+ */
+export async function readLedger(
+  { db }: Pick<DnsDeps, 'db'>,
+  { _id }: Pick<DomainDoc, '_id'>,
+  account: LedgerAccount,
+): Promise<OwnedRecordDoc[]> {
+  const entries = await readOwned(db, _id)
+  return account.shared ? entries.filter(entry => entry.account_id === account._id) : entries
+}
+
 /** `written` collects every entry, so that the writes can be undone without the domain's document. */
 export function ledgerOf(
   { db, clock }: DnsDeps,
   { _id }: DomainDoc,
-  account: DnsAccountDoc,
+  account: LedgerAccount,
   written: OwnedRecord[] = [],
 ): Ledger {
   return {
-    read: () => readOwned(db, _id),
+    read: () => readLedger({ db }, { _id }, account),
     write: async entries => {
       written.push(...entries)
       const stored = entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() }))

@@ -11,11 +11,10 @@ import { inboundHosts } from '../../dns/records/inbound-hosts.ts'
 import { isWithin } from '../../dns/records/names.ts'
 import { servesDomain } from '../dns-accounts/rules/account-scope.ts'
 import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
-import { findDnsAccount } from '../dns-accounts/store/dns-accounts.ts'
-import { readOwned } from '../store/dns-ledger.ts'
+import { findWritingAccount } from '../dns-accounts/store/dns-accounts.ts'
 import type { DomainDoc } from '../store/domain-model.ts'
 import { type ApplyOptions, applyDnsPlan, type DnsPlanner, dnsPlanId } from './apply-dns-plan.ts'
-import { DomainGone, ledgerOf, noteOf } from './domain-ledger.ts'
+import { DomainGone, type LedgerAccount, ledgerOf, noteOf, readLedger } from './domain-ledger.ts'
 import { type Applied, type AppliedItem, stoppedBy } from './plan-outcome.ts'
 import { removeWritten } from './unpublish-records.ts'
 import { readState } from './zone-state.ts'
@@ -31,6 +30,8 @@ export interface PublishOptions {
   conflicts?: ConflictPolicy
   /** Id of the DNS plan that the owner saw; another plan is not written. */
   expect?: string
+  /** Writes with this provider instead of the domain's DNS account; the ledger gets the id. */
+  through?: { account: LedgerAccount; provider: DnsProvider }
 }
 
 /** A DNS plan with its id. */
@@ -58,7 +59,7 @@ export async function planDomainDns(
 ): Promise<DomainDnsPlan> {
   return asProblem(async () => {
     const target = await targetOf(deps, domain, options)
-    const owned = await readOwned(deps.db, domain._id)
+    const owned = await readLedger(deps, domain, target.account)
     const state = await readState(target.provider, target.questions, owned)
     const items = target.planner(state, owned)
     return { id: dnsPlanId(items), items, warnings: await warningsOf(deps, state.zones) }
@@ -107,7 +108,7 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
 }
 
 interface Target {
-  account: DnsAccountDoc
+  account: LedgerAccount
   provider: DnsProvider
   planner: DnsPlanner
   vanished: NonNullable<ApplyOptions['vanished']>
@@ -115,11 +116,7 @@ interface Target {
 }
 
 async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<Target> {
-  const account = domain.dns_account_id
-    ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
-    : undefined
-  if (!account) throw new ProblemError('conflict', sentence('detail.dns_account_missing'))
-  if (!servesDomain(account, domain)) throw new ProblemError('conflict', sentence('detail.dns_account_not_usable'))
+  const { account, provider } = options.through ?? (await accountOf(deps, domain, options))
   const host = sendingHost(deps.config)
   const rows = guidance(domain, host)
   const terms = spfTerms(domain, host)
@@ -129,7 +126,7 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
   const accepted = new Set(everything ? rows.map(({ id }) => id) : options.accept)
   return {
     account,
-    provider: providerOf(deps, account),
+    provider,
     questions: questionsOf(rows),
     planner: (state, owned) =>
       planDns({
@@ -138,6 +135,28 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
       }),
     vanished: (state, owned) => vanished({ ...state, rows, owned }),
   }
+}
+
+/** The DNS account that the domain is bound to. */
+async function accountOf(
+  deps: DnsDeps,
+  domain: DomainDoc,
+  options: PublishOptions,
+): Promise<NonNullable<PublishOptions['through']>> {
+  const account = domain.dns_account_id
+    ? await findWritingAccount(deps.db, domain.user_id, domain.dns_account_id)
+    : undefined
+  if (!account) throw new ProblemError('conflict', sentence('detail.dns_account_missing'))
+  if (!servesDomain(account, domain)) throw new ProblemError('conflict', sentence('detail.dns_account_not_usable'))
+  refuseReplacing(account, options)
+  return { account, provider: providerOf(deps, account) }
+}
+
+/** Other namespaces write with a shared account as well: its administrator decides whether existing records are replaced. */
+function refuseReplacing({ shared }: DnsAccountDoc, { accept = [], conflicts = 'fail' }: PublishOptions): void {
+  const wanted = accept.length > 0 && conflicts === 'fail' ? 'adopt' : conflicts
+  if (shared && wanted !== 'fail' && !shared.conflicts.includes(wanted))
+    throw new ProblemError('conflict', sentence('detail.dns_account_no_replacing'))
 }
 
 async function returnPathFacts({ resolver }: DnsDeps, { bounceDomain }: SendingHost): Promise<PlanInput['returnPath']> {

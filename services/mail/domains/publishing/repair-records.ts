@@ -15,6 +15,8 @@ import { publishDns } from './publish-records.ts'
 /** The result of a repair. `paused`: another program keeps changing the records back. */
 export interface Repair {
   kind: 'none' | 'repaired' | 'paused' | 'failed'
+  /** Rows that were written. */
+  rows?: string[]
   message?: Sentence
 }
 
@@ -53,11 +55,15 @@ export async function repairDns(
   const wasReverted = written.some(({ row }) => checkedBefore.has(row) && !outdated.has(row))
   if (domain.status === 'verified' && !always && wasReverted)
     await updateSettings(deps.db, domain._id, rememberRepair(domain.dns, now))
-  return { kind: 'repaired' }
+  return { kind: 'repaired', rows: written.map(({ row }) => row) }
 }
 
-/** A conflict waits for the owner's decision, unless one of the records is ours and can be replaced. */
+/**
+ * A conflict waits for the owner's decision, unless one of the records is ours and can be replaced. An optional record is
+ * missing only if it was written before.
+ */
 function isWrong({ dns_owned }: DomainDoc, row: string, status: RecordCheck['status']): boolean {
+  if (status === 'not_started') return dns_owned?.some(entry => entry.row === row) ?? false
   if (status === 'conflict') return dns_owned?.some(entry => entry.row === row && entry.before === undefined) ?? false
   return status === 'failed' || status === 'pending'
 }

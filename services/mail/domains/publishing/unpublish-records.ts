@@ -6,7 +6,7 @@ import { planRemoval } from '../../dns/plan/plan-removal.ts'
 import { type DnsProvider, DnsProviderError } from '../../dns/providers/provider.ts'
 import { servesDomain } from '../dns-accounts/rules/account-scope.ts'
 import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
-import { findDnsAccount } from '../dns-accounts/store/dns-accounts.ts'
+import { findWritingAccount } from '../dns-accounts/store/dns-accounts.ts'
 import { readOwned } from '../store/dns-ledger.ts'
 import type { DomainDoc } from '../store/domain-model.ts'
 import { applyDnsPlan, type DnsPlanner } from './apply-dns-plan.ts'
@@ -18,7 +18,7 @@ const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
 
 /**
  * Removes the records of a domain, each through the account that wrote it. If that account was removed or no longer serves
- * the domain, the current account is used; without one the records stay.
+ * the domain, the current account is used, unless it is shared; without one the records stay.
  */
 export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
   const writers = await accountsByWriter(deps, domain)
@@ -48,12 +48,14 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
 /** The usable account for each account id in the ledger; the account with that id may have been removed. */
 async function accountsByWriter({ db }: DnsDeps, domain: DomainDoc): Promise<Map<string, DnsAccountDoc>> {
   const find = async (id: string | undefined) => {
-    const account = id === undefined ? undefined : await findDnsAccount(db, domain.user_id, id)
+    const account = id === undefined ? undefined : await findWritingAccount(db, domain.user_id, id)
     return account && servesDomain(account, domain) ? account : undefined
   }
+  const fallback = await find(domain.dns_account_id)
+  const current = fallback?.shared ? undefined : fallback
   const accounts = new Map<string, DnsAccountDoc>()
   for (const id of new Set((await readOwned(db, domain._id)).map(entry => entry.account_id))) {
-    const account = (await find(id)) ?? (await find(domain.dns_account_id))
+    const account = (await find(id)) ?? current
     if (account) accounts.set(id, account)
   }
   return accounts

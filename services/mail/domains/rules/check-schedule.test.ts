@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type CheckOutcome, type CheckState, nextState } from './check-schedule.ts'
+import { afterSettled, type CheckOutcome, type CheckState, nextState } from './check-schedule.ts'
 
 const start = new Date('2026-11-01T00:00:00Z')
 const after = (minutes: number) => new Date(start.getTime() + minutes * 60_000)
@@ -34,6 +34,26 @@ test.each([
   [{ ...verified, managed: true }, 15],
 ])('a verified domain is looked at every six hours, a managed one every quarter', (state, minutes) => {
   expect(minutesOf(nextState(state, 'verified', start, 0.5).next_check_at, start)).toBe(minutes)
+})
+
+describe('a managed domain with all records', () => {
+  test('is looked at for changes every five minutes, and checked completely after half an hour', () => {
+    for (const jitter of [0, 0.5, 0.999_999]) {
+      const kinds: string[] = []
+      let now = start
+      while (kinds.at(-1) !== 'full') {
+        const next = afterSettled(start, now, jitter)
+        const wait = minutesOf(next.next_check_at, now) ?? 0
+        expect(wait).toBeGreaterThanOrEqual(4.5)
+        expect(wait).toBeLessThanOrEqual(5.5)
+        if (next.quick_check_at) expect(next.quick_check_at).toEqual(next.next_check_at)
+        kinds.push(next.quick_check_at ? 'quick' : 'full')
+        now = next.next_check_at
+      }
+      expect(now.getTime() - start.getTime()).toBeGreaterThanOrEqual(30 * 60_000)
+      expect(now.getTime() - start.getTime()).toBeLessThan(35.5 * 60_000)
+    }
+  })
 })
 
 test('jitter spreads by ten per cent either way', () => {

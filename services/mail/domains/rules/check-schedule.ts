@@ -38,6 +38,9 @@ const PENDING_WAITS = [1, 2, 5, 15].map(minutes => minutes * MINUTE_MS)
 const PENDING_LIFE = 14 * DAY_MS
 const VERIFIED_EVERY = 6 * HOUR_MS
 const MANAGED_EVERY = 15 * MINUTE_MS
+/** A managed domain with all records: looked at for changes, and checked completely. */
+const QUICK_EVERY = 5 * MINUTE_MS
+const SETTLED_EVERY = 30 * MINUTE_MS
 /** A loss is announced after so many definite failures over at least this time, and takes effect after the grace. */
 const LOSS_FAILURES = 3
 const LOSS_TIME = DAY_MS
@@ -50,6 +53,20 @@ export function nextState(state: CheckState, outcome: CheckOutcome, now: Date, j
   const wait = waitOf(state, next)
   if (next.status === 'suspended' || wait === undefined) return next
   return { ...next, next_check_at: new Date(now.getTime() + Math.round(wait * (0.9 + 0.2 * jitter))) }
+}
+
+/** Times of the next run; `quick_check_at` is set when that one only looks for changes. */
+export interface QuickSchedule {
+  next_check_at: Date
+  quick_check_at?: Date
+}
+
+/** The run after one at `now` that found the records of a managed domain all right; `checkedAt` is that of the last full check. */
+export function afterSettled(checkedAt: Date, now: Date, jitter: number): QuickSchedule {
+  const at = new Date(now.getTime() + Math.round(QUICK_EVERY * (0.9 + 0.2 * jitter)))
+  return at.getTime() - checkedAt.getTime() >= SETTLED_EVERY
+    ? { next_check_at: at }
+    : { next_check_at: at, quick_check_at: at }
 }
 
 function ofUnverified(state: CheckState, outcome: CheckOutcome, now: Date): NextState {

@@ -22,6 +22,9 @@ describe('with SEND_REQUIRES_VERIFIED', () => {
     ['a pending one', mine, false],
     ['a failed one', registration('me', { status: 'failed' }), false],
     ['a suspended one', registration('me', { status: 'suspended' }), false],
+    ['a pending one that captures', registration('me', { captures: true }), true],
+    ['a failed one that captures', registration('me', { status: 'failed', captures: true }), true],
+    ['a suspended one that captures', registration('me', { status: 'suspended', captures: true }), false],
     ['the sandbox outside capture', registration('me', { status: 'verified', verified_by: 'sandbox' }), false],
   ])('%s', (_, own, sends) => expect(maySend(own, [], strict)).toBe(sends))
 
@@ -56,6 +59,7 @@ describe('without SEND_REQUIRES_VERIFIED', () => {
     ['parent claimed but not verified', registration('me', { name: 'a.example.com' }), [registration('you')], true],
     ['a name that only ends alike', mine, [registration('you', { ...verified, name: 'anexample.com' })], true],
     ['parent verified by myself', registration('me', { name: 'a.example.com' }), [registration('me', verified)], true],
+    ['verified by another, capturing', registration('me', { captures: true }), [registration('you', verified)], true],
     ['suspended', registration('me', { status: 'suspended' }), [], false],
     ['verified by me', registration('me', { ...later, ...verified }), [registration('you')], true],
   ])('%s', (_, own, others, sends) => expect(maySend(own, others, lax)).toBe(sends))

@@ -7,6 +7,8 @@ export interface DomainRegistration {
   name: string
   status: 'pending' | 'verified' | 'failed' | 'suspended'
   verified_by?: 'dns' | 'admin' | 'sandbox'
+  /** Its mail goes into its inbox. */
+  captures?: boolean
   created_at: Date
 }
 
@@ -19,7 +21,8 @@ export interface SendPolicy {
 }
 
 /**
- * True when the account of `registration` may send. Verified: yes. Otherwise, and only without SEND_REQUIRES_VERIFIED, the
+ * True when the account of `registration` may send. Verified: yes; and a domain that captures, because nothing of its mail
+ * leaves. Otherwise, and only without SEND_REQUIRES_VERIFIED, the
  * oldest registration of the name may, unless another account has verified the name, a parent or a child of it and could be
  * impersonated. `others` are the registrations of other accounts for those names.
  */
@@ -29,7 +32,7 @@ export function maySend(
   policy: SendPolicy,
 ): boolean {
   if (registration.status === 'suspended') return false
-  if (isVerified(registration, policy)) return true
+  if (registration.captures || isVerified(registration, policy)) return true
   if (policy.requireVerified) return false
   const rivals = others.filter(other => other.user_id !== registration.user_id && other.status !== 'suspended')
   if (rivals.some(rival => isVerified(rival, policy) && related(rival.name, registration.name))) return false

@@ -10,7 +10,7 @@ import type { DomainChange } from './domains.ts'
 
 /**
  * Claims the domain that is due longest, of other accounts than `except`, and puts its time to the end of the lease;
- * undefined when none is due.
+ * undefined when none is due. Gives it as it was before: with the time for which it was planned.
  */
 export async function claimDue(
   db: Db,
@@ -19,7 +19,7 @@ export async function claimDue(
   except: readonly string[] = [],
 ): Promise<DomainDoc | undefined> {
   const due = { next_check_at: { $lte: now }, ...(except.length > 0 && { user_id: { $nin: [...except] } }) }
-  const options = { sort: { next_check_at: 1 } } as const
+  const options = { sort: { next_check_at: 1 }, returnDocument: 'before' } as const
   return (await modelOf(db, domains).findOneAndUpdate(due, { next_check_at: lease }, options).lean()) ?? undefined
 }
 
@@ -33,7 +33,8 @@ export type Saved = 'saved' | 'lost' | 'taken'
 
 /**
  * Writes the result of a check while its claim holds and `status` is what the check began with: an admin or a resource
- * may have decided in the meantime. A missing `next_check_at` ends the schedule.
+ * may have decided in the meantime. A missing `next_check_at` ends the schedule; a missing `quick_check_at` makes the next run a
+ * full check.
  */
 export async function saveCheck(
   db: Db,
@@ -42,11 +43,13 @@ export async function saveCheck(
   change: DomainChange,
   session?: Session,
 ): Promise<Saved> {
-  const { next_check_at, ...set } = change
+  const { next_check_at, quick_check_at, ...rest } = change
+  const times = { next_check_at, quick_check_at }
+  const set = { ...rest, ...present(times) }
   try {
     const { matchedCount } = await modelOf(db, domains).updateOne(
       { _id, status, next_check_at: lease },
-      next_check_at ? { $set: { ...set, next_check_at } } : { $set: set, $unset: { next_check_at: '' } },
+      { $set: set, $unset: absent(times) },
       session ? { session } : {},
     )
     return matchedCount === 1 ? 'saved' : 'lost'
@@ -54,6 +57,24 @@ export async function saveCheck(
     if (isDuplicateKey(error)) return 'taken'
     throw error
   }
+}
+
+function present(times: Record<string, Date | undefined>): Record<string, Date> {
+  return Object.fromEntries(Object.entries(times).flatMap(([name, at]) => (at ? [[name, at]] : [])))
+}
+
+function absent(times: Record<string, Date | undefined>): Record<string, ''> {
+  return Object.fromEntries(Object.entries(times).flatMap(([name, at]) => (at ? [] : [[name, '' as const]])))
+}
+
+/** Notes which rows were written again after a check, unless another check has followed. */
+export async function noteRepair(
+  db: Db,
+  id: string,
+  checkedAt: Date,
+  repaired: { at: Date; rows: string[] },
+): Promise<void> {
+  await modelOf(db, domains).updateOne({ _id: id, 'check.at': checkedAt }, { $set: { 'check.repaired': repaired } })
 }
 
 /** Makes a domain due at a time, when that is earlier than planned. */
@@ -103,9 +124,16 @@ export async function revokeVerification(db: Db, domain: DomainDoc, now: Date): 
   return modifiedCount === 1
 }
 
-/** Stores a check. */
+/** Checks of a domain that are kept, besides the retention of the log. */
+export const CHECKS_MOST = 200
+
+/** Stores a check, and removes the oldest ones of its domain beyond {@link CHECKS_MOST}. */
 export async function insertCheck(db: Db, check: DnsCheckDoc): Promise<void> {
-  await modelOf(db, dnsChecks).insertOne(check)
+  const model = modelOf(db, dnsChecks)
+  await model.insertOne(check)
+  const { domain_id } = check
+  const [oldest] = await model.find({ domain_id }, { _id: 1 }).sort({ _id: -1 }).skip(CHECKS_MOST).limit(1).lean()
+  if (oldest) await model.deleteMany({ domain_id, _id: { $lte: oldest._id } })
 }
 
 /** A page of a domain's checks, newest first; one more than `limit`. */

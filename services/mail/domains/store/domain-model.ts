@@ -79,6 +79,8 @@ export const domains = defineModel('domains', {
       return_path: field.optionalOneOf('own', 'shared', 'off'),
       /** Form of the records at `bounce.<domain>`; default `cname`. */
       return_path_records: field.optionalOneOf('cname', 'mx'),
+      /** external-dns writes the records, from a DNSEndpoint object of the MailDomain. */
+      endpoint: field.optional(Boolean),
       /** Repairs of the last day, oldest first: the loop detector's memory. */
       repairs: field.optional([field.date]),
       /** The loop detector stopped repairs until this time. */
@@ -87,6 +89,10 @@ export const domains = defineModel('domains', {
   ),
   /** What of its mail is tracked; absent: nothing. */
   tracking: field.optional(field.part({ opens: field.flag, clicks: field.flag })),
+  /** Where its mail goes instead of to its recipients; absent: it goes to them. */
+  delivery: field.optionalOneOf('capture', 'redirect'),
+  /** The one recipient of its mail; set with `redirect` only. */
+  redirect_to: field.optional(String),
   /** Records that we wrote at the provider, or merged our terms into; only these are ever deleted. */
   dns_owned: field.optional([
     field.part({
@@ -120,10 +126,14 @@ export const domains = defineModel('domains', {
       records: field.required([recordCheck]),
       /** Zones that hold the names of its records, by their SOA records; absent: never found. */
       zones: field.optional([String]),
+      /** Name servers of the domain; absent: never found, or checked by an earlier release. */
+      name_servers: field.optional([String]),
       /** The DMARC policy that receivers apply, and the name whose record has it; absent: none was found. */
       dmarc: field.optional(field.part({ policy: field.oneOf('none', 'quarantine', 'reject'), at: field.text })),
       /** BOUNCE_DOMAIN, if the records at `bounce.<domain>` led there as a whole, in either form. */
       return_path: field.optional(String),
+      /** Rows that we wrote again after this check saw them missing or changed. */
+      repaired: field.optional(field.part({ at: field.date, rows: field.required([String]) })),
       /** Errors of the domain as a whole, as in "another account holds the parent". */
       errors: sentences,
     }),
@@ -150,6 +160,8 @@ export const domains = defineModel('domains', {
   ),
   /** Time of the next DNS check; the worker claims it by a guarded update. Absent: no more checks. */
   next_check_at: field.optional(Date),
+  /** Equal to `next_check_at` when that run only has to look for changes. */
+  quick_check_at: field.optional(Date),
   ...managed,
   /** Uid of the resource that managed it until its namespace lost the right to the account; with the right it comes back. */
   formerly_managed_by: field.optional(String),
@@ -159,6 +171,7 @@ domains.schema.index({ user_id: 1, name: 1 }, { unique: true })
 domains.schema.index({ name: 1, created_at: 1 })
 domains.schema.index({ name: 1 }, { unique: true, partialFilterExpression: { status: 'verified' } })
 domains.schema.index({ next_check_at: 1 }, { sparse: true })
+domains.schema.index({ dns_account_id: 1 }, { sparse: true })
 domains.schema.index({ 'authentication.last_at': -1 }, { sparse: true })
 // For claims that leave some accounts out: their documents are not read.
 domains.schema.index(
@@ -185,6 +198,8 @@ export const dnsChecks = defineModel('dns_checks', {
     'domain.repaired',
   ),
   records: field.required([recordCheck]),
+  /** Records whose status differs from that of the check before; absent in checks of earlier releases. */
+  changes: field.optional([field.part({ row: field.text, from: field.optional(String), to: field.text })]),
   errors: sentences,
   ms: field.number,
   queries: field.number,

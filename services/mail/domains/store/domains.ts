@@ -2,12 +2,13 @@
 
 import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
-import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { insertUnique, modelOf } from '../../../platform/database/models.ts'
 import { type Db, isDuplicateKey } from '../../../platform/database/mongo.ts'
-import { readPage } from '../../../platform/database/read-page.ts'
+import { readOrdered } from '../../../platform/database/read-page.ts'
+import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import { isAuthenticated } from '../rules/authenticated-domain.ts'
+import { type Diversion, diversionOf } from '../rules/delivery-mode.ts'
 import { type DomainRegistration, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
 import { type DnsSettingsDoc, type DomainDoc, domains } from './domain-model.ts'
 
@@ -44,6 +45,17 @@ export async function findDomainById(db: Db, id: string): Promise<DomainDoc | un
   return (await modelOf(db, domains).findById(id).lean()) ?? undefined
 }
 
+/** Where the mail of a domain goes instead of to its recipients; undefined: to them, or the domain is gone. */
+export async function findDiversion(db: Db, id: string): Promise<Diversion | undefined> {
+  const found = await modelOf(db, domains).findById(id, { delivery: 1, redirect_to: 1 }).lean()
+  return found ? diversionOf(found) : undefined
+}
+
+/** Whether the domain is verified; false for one that is gone. */
+export async function isVerifiedDomain(db: Db, id: string): Promise<boolean> {
+  return (await modelOf(db, domains).exists({ _id: id, status: 'verified' })) !== null
+}
+
 /** The domain of this name that the resource with this uid manages. */
 export async function findDomainOfResource(db: Db, name: string, uid: string): Promise<DomainDoc | undefined> {
   return (await modelOf(db, domains).findOne({ name, 'managed_by.uid': uid }).lean()) ?? undefined
@@ -65,8 +77,8 @@ export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDo
 }
 
 /** A page of an account's domains, or (for admins) of all; one more than `limit`, which shows whether more follow. */
-export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
-  return readPage(modelOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
+export function listDomains(db: Db, userId: string | undefined, page: OrderedPage): Promise<DomainDoc[]> {
+  return readOrdered(modelOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
 }
 
 /** Fields that a change may set. */
@@ -154,6 +166,8 @@ export interface SenderDomain {
   isAuthenticated: boolean
   /** What of its mail is tracked; absent: nothing. */
   tracking?: DomainDoc['tracking']
+  /** Where its mail goes instead; absent: to its recipients. */
+  diversion?: Diversion | undefined
 }
 
 /** Finds an account's sender domain by its stored name; undefined when the account has no such domain. */
@@ -203,12 +217,14 @@ async function loadSenderDomains(
   return names.map(({ userId, name }) => {
     const domain = found.find(one => one.user_id === userId && one.name === name)
     if (!domain) return { sender: undefined }
+    const diversion = diversionOf(domain)
     return {
       sender: {
         id: domain._id,
         maySend: maySend(toRegistration(domain), registrations, policy),
         isAuthenticated: isAuthenticated(domain.check?.records ?? []),
         ...(domain.tracking && { tracking: domain.tracking }),
+        ...(diversion && { diversion }),
       },
     }
   })
@@ -241,6 +257,23 @@ async function relatedRegistrations(db: Db, of: readonly DomainDoc[]): Promise<D
   return found.map(toRegistration)
 }
 
-function toRegistration({ _id, user_id, name, status, verified_by, created_at }: DomainDoc): DomainRegistration {
-  return { id: _id, user_id, name, status, created_at, ...(verified_by ? { verified_by } : {}) }
+function toRegistration({
+  _id,
+  user_id,
+  name,
+  status,
+  verified_by,
+  delivery,
+  created_at,
+}: DomainDoc): DomainRegistration {
+  const captures = delivery === 'capture'
+  return {
+    id: _id,
+    user_id,
+    name,
+    status,
+    created_at,
+    ...(captures && { captures }),
+    ...(verified_by && { verified_by }),
+  }
 }

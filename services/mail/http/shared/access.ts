@@ -6,6 +6,8 @@ import { ACCOUNT_ROLES, type AccountRole, includesRole } from '../../../accounts
 export const SCOPES = [
   'emails:send',
   'emails:read',
+  'inbox:read',
+  'inbox:write',
   'domains:read',
   'domains:write',
   'dns:write',
@@ -20,6 +22,9 @@ export const SCOPES = [
   'audit:read',
   'webhooks:read',
   'webhooks:write',
+  // Reading by programs of the Model Context Protocol, and sending by them: no other scope opens /mcp.
+  'mcp',
+  'mcp:send',
 ] as const
 
 /** One scope of a token. */
@@ -32,6 +37,8 @@ export type Scope = (typeof SCOPES)[number]
 export const ROLE_OF_SCOPE: Readonly<Record<Scope, AccountRole>> = {
   'emails:send': 'developer',
   'emails:read': 'viewer',
+  'inbox:read': 'viewer',
+  'inbox:write': 'developer',
   'domains:read': 'viewer',
   'domains:write': 'admin',
   'dns:write': 'admin',
@@ -46,6 +53,8 @@ export const ROLE_OF_SCOPE: Readonly<Record<Scope, AccountRole>> = {
   'audit:read': 'admin',
   'webhooks:read': 'viewer',
   'webhooks:write': 'developer',
+  mcp: 'viewer',
+  'mcp:send': 'developer',
 }
 
 /** The scopes that a role has. */

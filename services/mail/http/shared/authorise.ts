@@ -12,7 +12,7 @@ import { ProblemError } from '../../../platform/problems.ts'
 import type { Foundation } from '../../../platform/process/run.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { type CheckedToken, type CheckToken, createTokenCheck } from '../../credentials/check-token.ts'
-import { sendsForReal } from '../../credentials/rules/token-limits.ts'
+import { sendsForReal, type TokenLimits } from '../../credentials/rules/token-limits.ts'
 import type { Submitter } from '../../submission/submission.ts'
 import { type Access, roleFor, SCOPES, type Scope, scopesFor, scopesOfRole } from './access.ts'
 
@@ -27,6 +27,8 @@ export interface Principal extends Caller {
 export interface PresentedToken {
   id: string
   mode: 'live' | 'test'
+  /** What it sends is captured. */
+  capture: boolean
   /** Domain names it is limited to; empty = all of the account. */
   domains: readonly string[]
   allowedCidrs: readonly string[]
@@ -92,6 +94,7 @@ export function submitterOf({ account, token }: Principal): Submitter {
     allowedSenders: token?.domains.map(name => `@${name}`) ?? [],
     messagesPerHour: 0,
     ...(token?.mode === 'test' ? { test: true } : {}),
+    ...(token?.capture ? { capture: true } : {}),
   }
 }
 
@@ -111,6 +114,7 @@ function byToken(checked: CheckedToken, access: Access): Principal {
     token: {
       id: token._id,
       mode: token.mode,
+      capture: token.capture === true,
       domains: token.domains,
       allowedCidrs: token.allowed_cidrs,
       expiresAt: token.expires_at,
@@ -118,11 +122,8 @@ function byToken(checked: CheckedToken, access: Access): Principal {
   }
 }
 
-function requireScope(
-  { mode, scopes }: { mode: PresentedToken['mode']; scopes: readonly string[] },
-  needed: Scope,
-): void {
-  if (sendsForReal(mode, needed))
+function requireScope({ scopes, ...token }: Pick<TokenLimits, 'mode' | 'capture' | 'scopes'>, needed: Scope): void {
+  if (sendsForReal(token, needed))
     throw new ProblemError('insufficient_scope', sentence('detail.test_token_scope', { scope: needed }))
   if (!scopes.includes(needed))
     throw new ProblemError('insufficient_scope', sentence('detail.lacks_scope', { scope: needed }))

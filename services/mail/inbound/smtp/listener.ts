@@ -11,7 +11,7 @@ import { type Entrance, type Origin, openEntrance } from '../../submission/smtp/
 import type { Listener } from '../../submission/smtp/listener.ts'
 import { SubmissionConnection } from '../../submission/smtp/listener-connection.ts'
 import { createClients } from '../../submission/smtp/open-connections.ts'
-import { readTlsFiles, type TlsPair, watchTlsFiles } from '../../submission/smtp/tls-files.ts'
+import { expiryOf, readTlsFiles, type TlsPair, watchTlsFiles } from '../../submission/smtp/tls-files.ts'
 import { type InboundLimits, type InboundOptions, InboundSession } from './session.ts'
 
 /** Bounds that are no settings; times in milliseconds. */
@@ -62,7 +62,7 @@ export interface InboundListenerOptions extends Omit<InboundOptions, 'limits' | 
     | 'SUBMISSION_TLS_KEY'
   >
   log: Log
-  metrics: Pick<Metrics, 'inboundRefused' | 'inboundConnections'>
+  metrics: Pick<Metrics, 'inboundRefused' | 'inboundConnections' | 'certificateExpiry'>
   limits?: Partial<ListenerLimits>
 }
 
@@ -85,8 +85,11 @@ export async function listenForReports(options: InboundListenerOptions): Promise
     certPath && keyPath
       ? watchTlsFiles(certPath, keyPath, log, changed => {
           for (const server of Object.values(servers)) server.updateSecureContext({ ...changed })
+          metrics.certificateExpiry.set({ use: 'inbound' }, expiryOf(changed.cert))
         })
       : () => undefined
+
+  if (pair) metrics.certificateExpiry.set({ use: 'inbound' }, expiryOf(pair.cert))
 
   const admit = (server: SMTPServer, socket: Socket | TLSSocket, origin: Origin) => {
     const connection = new SubmissionConnection(server, socket, {

@@ -51,11 +51,13 @@ export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutes
   })
 }
 
-/** The caller's message, to change what becomes of it; a test token changes nothing that goes out. */
+/** The caller's message, to change what becomes of it; a token that sends nothing out changes nothing that goes out. */
 async function messageToChange(mongo: Mongo, principal: Principal, id: string): Promise<MessageDoc> {
   const message = await ownMessage(mongo, principal, id)
   if (principal.token?.mode === 'test' && !message.test)
     throw new ProblemError('forbidden', sentence('detail.test_token_messages'))
+  if (principal.token?.capture && !message.test && !message.capture)
+    throw new ProblemError('forbidden', sentence('detail.capture_token_messages'))
   return message
 }
 

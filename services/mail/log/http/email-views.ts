@@ -10,9 +10,9 @@ import { messageStatus } from '../../store/rules/email-status.ts'
 import { explanationOf } from '../../store/rules/explanation.ts'
 import { holdOfFlow } from '../../store/rules/flow.ts'
 import { adviceOn } from '../rules/attempt-advice.ts'
+import { SOURCES } from '../rules/export-rows.ts'
+import { reasonOf } from '../rules/failure-reason.ts'
 import type { emailAttempt, emailDetail, emailEvent, emailSummary } from './emails-contract.ts'
-
-const SOURCES = { http: 'api', smtp: 'smtp', system: 'system' } as const
 
 /** A message in a list. */
 export function toSummary(message: MessageDoc): z.input<typeof emailSummary> {
@@ -35,13 +35,16 @@ export function toSummary(message: MessageDoc): z.input<typeof emailSummary> {
 }
 
 /** A recipient with its state. */
-export function toRecipient({ email, type, status, code, enhanced, at }: RecipientState) {
+export function toRecipient(recipient: RecipientState) {
+  const { email, type, status, code, enhanced, at } = recipient
+  const reason = reasonOf(recipient)
   return {
     email,
     type,
     status,
     ...(code !== undefined && { smtp_code: code }),
     ...(enhanced !== undefined && { enhanced_code: enhanced }),
+    ...(reason !== undefined && { reason }),
     ...(at !== undefined && { at: at.toISOString() }),
   }
 }
@@ -57,6 +60,8 @@ export function toDetail(
     ...toSummary(message),
     mail_from: message.mail_from,
     domain: domainOf(message.from),
+    delivery: message.capture ? 'capture' : message.redirected_from ? 'redirect' : 'live',
+    redirected_from: message.redirected_from?.map(({ email }) => email) ?? [],
     stream: message.lane,
     list: message.list ?? null,
     metadata: message.metadata ?? {},
@@ -107,7 +112,19 @@ function isAtAcceptance({ type, at }: EventDoc, { created_at }: MessageDoc): boo
   return type === 'suppressed' && at.getTime() === created_at.getTime()
 }
 
-function acceptanceOf({ scheduled_at: at }: MessageDoc): Sentence {
+/** Recipients that the log names when they were replaced. */
+const NAMED_RECIPIENTS = 3
+
+function acceptanceOf({ scheduled_at: at, capture, redirected_from: replaced, rcpts }: MessageDoc): Sentence {
+  if (capture) return sentence('delivery.accepted_captured')
+  if (replaced) {
+    const names = replaced.slice(0, NAMED_RECIPIENTS).map(({ email }) => email)
+    const more = replaced.length > names.length ? ', …' : ''
+    return sentence('delivery.accepted_redirected', {
+      address: rcpts[0]?.email ?? '',
+      recipients: `${names.join(', ')}${more}`,
+    })
+  }
   return at ? sentence('delivery.scheduled', { at: at.toISOString() }) : sentence('delivery.accepted')
 }
 

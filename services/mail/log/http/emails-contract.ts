@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import { reason } from '../../../platform/sentences/issue-reason.ts'
+import { FAILURE_KINDS } from '../../delivery/rules/failure-kinds.ts'
+import { DELIVERY_MODES } from '../../domains/rules/delivery-mode.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
 import { accepted, emailAccepted, sendHeaders } from '../../submission/http/send-contract.ts'
@@ -27,6 +29,10 @@ export const emailRecipient = z
     status,
     smtp_code: z.number().int().optional(),
     enhanced_code: z.string().optional(),
+    reason: z
+      .enum(FAILURE_KINDS)
+      .optional()
+      .describe('Class of the failure, while the status is deferred, bounced or failed.'),
     at: time.optional(),
   })
   .meta({ id: 'EmailRecipient' })
@@ -56,6 +62,12 @@ export const emailDetail = emailSummary
   .extend({
     mail_from: z.string(),
     domain: z.string(),
+    delivery: z
+      .enum(DELIVERY_MODES)
+      .describe(
+        'What acceptance decided: to its recipients, into the inbox of its domain, or to one address in place of them.',
+      ),
+    redirected_from: z.array(z.string()).describe('The recipients that a redirect replaced.'),
     stream: z.enum(['transactional', 'bulk', 'system']),
     list: z.string().nullable().describe('List within the bulk stream.'),
     metadata: z.record(z.string(), z.string()),
@@ -149,48 +161,6 @@ export const emailAttempt = z
 
 const list = <T extends z.ZodType>(item: T) =>
   z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
-
-/** A list whose next page starts after `next`, even when this page is short: see the operation. */
-const pages = <T extends z.ZodType>(item: T) => list(item).extend({ next: z.string().nullable() })
-
-/** Without control characters: a query for them finds nothing, and the database has no place for NUL in a pattern. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const plain = z.string().regex(/^[^\u0000-\u001f\u007f]*$/, reason('field.control_characters'))
-
-const word = plain.min(1).max(254)
-
-/** Filters of the delivery log. */
-export const emailFilters = z.strictObject({
-  q: plain.min(2).max(100).optional(),
-  status: status.optional(),
-  from: word.optional(),
-  to: word.optional(),
-  domain: word.optional(),
-  tag: word.optional(),
-  template: word.optional().describe('Id of a template, not its name.'),
-  message_id: plain.min(3).max(998).optional(),
-  source: z.enum(['api', 'smtp', 'system']).optional(),
-  since: instant.optional(),
-  until: instant.optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  after: z
-    .string()
-    .regex(/^em_[0-9a-z]{26}$/, reason('field.cursor'))
-    .optional(),
-})
-
-/** `GET /api/v1/emails`. */
-export const listEmails = endpoint({
-  operationId: 'listEmails',
-  tag: 'Emails',
-  method: 'GET',
-  path: '/api/v1/emails',
-  summary:
-    'Lists messages, newest first. q finds messages that contain all of its words, whole addresses, domains, Message-IDs or an id; in the most recent messages also parts of them. A page can be short with has_more true; go on with after=next.',
-  access: READ,
-  query: emailFilters,
-  response: pages(emailSummary),
-})
 
 /** `GET /api/v1/emails/{id}`. */
 export const getEmail = endpoint({

@@ -2,36 +2,25 @@
 
 import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
-import { atMost } from '../../../platform/concurrency/concurrency-limit.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
-import { findHolds } from '../../delivery/control/store/holds.ts'
+import { findHoldsOf } from '../../delivery/control/store/holds.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { isFrom } from '../../message/address.ts'
 import { readMime } from '../../message/mime-reader.ts'
 import { readBody } from '../../store/bodies.ts'
 import type { MessageDoc } from '../../store/documents.ts'
-import { holdOfFlow } from '../../store/rules/flow.ts'
 import { explainMessage } from '../explain-message.ts'
 import { PREVIEW_POLICY, previewPage } from '../rules/preview.ts'
-import { deliveriesOf, eventsOf, findMessage, hasBody, listMessages } from '../store/message-log.ts'
-import { toAttempt, toDetail, toSummary, toTimeline } from './email-views.ts'
-import {
-  getEmail,
-  getEmailRaw,
-  listEmailAttempts,
-  listEmailEvents,
-  listEmails,
-  previewEmail,
-} from './emails-contract.ts'
+import { deliveriesOf, eventsOf, findMessage, hasBody } from '../store/message-log.ts'
+import { toAttempt, toDetail, toTimeline } from './email-views.ts'
+import { getEmail, getEmailRaw, listEmailAttempts, listEmailEvents, previewEmail } from './emails-contract.ts'
 import { explainEmail } from './explain-contract.ts'
 import { toExplanation } from './explain-view.ts'
-
-/** Searches in parallel in one process: more would take the database's cores from acceptance, and end no sooner. */
-const SEARCHES = 2
+import { addListRoutes } from './list.ts'
 
 /** Dependencies of the operations that read messages. */
 export interface LogRoutesDeps {
@@ -43,16 +32,8 @@ export interface LogRoutesDeps {
 /** Adds the reads of the delivery log to a router. */
 export function addLogRoutes(router: Router, { authorise, mongo, clock }: LogRoutesDeps): void {
   const { db } = mongo
+  addListRoutes(router, { authorise, mongo })
   const message = (principal: Principal, id: string) => ownMessage(mongo, principal, id)
-  const search = atMost(SEARCHES)
-  bind(router, authorise, listEmails, async ({ query }, { account, token }) => {
-    const { limit, after, since, until, ...filters } = query
-    const period = { since: since ? new Date(since) : undefined, until: until ? new Date(until) : undefined }
-    const narrowed = { ...filters, ...period, domains: token?.domains }
-    const list = () => listMessages(db, account.id, narrowed, { limit, after })
-    const page = await (Object.keys(filters).length > 0 ? search(list) : list())
-    return { ...listOf(page.messages.map(toSummary)), has_more: page.next !== null, next: page.next }
-  })
   bind(router, authorise, getEmail, async ({ params }, principal) =>
     detailOf(mongo, await message(principal, params.id)),
   )
@@ -93,9 +74,7 @@ export async function ownMessage({ db }: Mongo, { account, token }: Principal, i
 /** Everything about one message. */
 export async function detailOf({ db }: Mongo, message: MessageDoc) {
   const [waiting, hasRaw] = await Promise.all([deliveriesOf(db, message._id), hasBody(db, message._id)])
-  const ids = waiting.flatMap(({ flow }) => holdOfFlow(flow ?? '') || [])
-  const holds = ids.length === 0 ? [] : await findHolds(db, [...new Set(ids)])
-  return toDetail(message, waiting, hasRaw, new Map(holds.map(hold => [hold._id, hold])))
+  return toDetail(message, waiting, hasRaw, await findHoldsOf(db, waiting))
 }
 
 /** The bytes of a message while they are kept. */

@@ -11,38 +11,6 @@ const ADMIN: Access = { kind: 'admin' }
 
 const time = z.iso.datetime()
 const count = z.number().int()
-const day = z.iso.date()
-
-/** Recipients by status. */
-const counts = z.strictObject({
-  recipients: count,
-  delivered: count,
-  bounced: count,
-  failed: count,
-  suppressed: count,
-  canceled: count,
-  complained: count,
-  waiting: count,
-})
-
-/** `GET /api/v1/stats`. */
-export const getStats = endpoint({
-  operationId: 'getStats',
-  tag: 'Reports',
-  method: 'GET',
-  path: '/api/v1/stats',
-  summary: 'Messages by day of acceptance (UTC) and where their recipients stand, and the busiest recipient domains.',
-  access: READ,
-  query: z.strictObject({ since: day.optional(), until: day.optional() }),
-  response: z.strictObject({
-    object: z.literal('stats'),
-    since: day,
-    until: day,
-    totals: counts.extend({ messages: count }),
-    days: z.array(counts.extend({ date: day, messages: count })),
-    domains: z.array(counts.extend({ domain: z.string() })),
-  }),
-})
 
 /** A message in the built-in inbox. */
 export const capturedEmail = z
@@ -58,9 +26,10 @@ export const capturedEmail = z
   })
   .meta({ id: 'CapturedEmail' })
 
-const capturedId = z.strictObject({
-  id: z.string().regex(/^em_[0-9a-z]{26}[.][0-9]{1,5}$/, reason('field.captured_id')),
-})
+/** Id of a captured message: that of the message, and the number of its first recipient. */
+export const capturedIdText = z.string().regex(/^em_[0-9a-z]{26}[.][0-9]{1,5}$/, reason('field.captured_id'))
+
+const capturedId = z.strictObject({ id: capturedIdText })
 
 /** `GET /api/v1/inbox`. */
 export const listInbox = endpoint({

@@ -117,7 +117,7 @@ describe('a recipient', () => {
       'Attempt 3 failed. The next one is due at 2026-11-21 11:00:00 UTC; attempts end at 2026-11-24 10:00:00 UTC.',
     )
     expect(inEnglish(explain('bounced', [event('550 5.1.1 x')]).what)).toBe(
-      'mx.example.net refused the message for good at 2026-11-21 10:00:00 UTC.',
+      'mx.example.net rejected the message permanently at 2026-11-21 10:00:00 UTC.',
     )
   })
 })

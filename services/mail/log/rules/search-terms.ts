@@ -13,6 +13,8 @@ export interface Searchable {
   rcpts: readonly { email: string }[]
   tags?: readonly { name: string; value: string }[] | undefined
   template?: { id: string } | undefined
+  /** What submitted it: the id of a token or an SMTP login. */
+  via?: { id?: string } | undefined
 }
 
 /** Characters of a subject that are indexed, and words of a local part. */
@@ -48,6 +50,7 @@ export function messageTerms({
   rcpts,
   tags = [],
   template,
+  via,
 }: Searchable): Set<string> {
   const terms = new Set<string>()
   addAddress(terms, from)
@@ -62,6 +65,7 @@ export function messageTerms({
     terms.add(tagTerm(`${name}:${value}`))
   }
   if (template) terms.add(templateTerm(template.id))
+  if (via?.id !== undefined) terms.add(submitterTerm(via.id))
   return terms
 }
 
@@ -107,6 +111,11 @@ export function tagTerm(tag: string): string {
 /** The term of a template's id. */
 export function templateTerm(id: string): string {
   return `template ${id}`
+}
+
+/** The term of a token or an SMTP login that submits. */
+export function submitterTerm(id: string): string {
+  return `via ${id}`
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { endOf, hoursOf, isInMotion, periodOf, reliableFor, startOf, toDay } from './stats-days.ts'
+import { utcDayOf } from '../../../platform/durations.ts'
+import { endOf, hoursOf, isInMotion, periodOf, reliableFor, startOf } from './stats-days.ts'
 
 const NOW = new Date('2026-11-21T10:00:00Z')
 
@@ -25,7 +26,7 @@ test('a day ends where the next begins', () => {
     '2026-12-31T00:00:00.000Z',
     '2027-01-01T00:00:00.000Z',
   ])
-  expect(toDay(new Date('2026-12-31T23:59:59.999Z'))).toBe('2026-12-31')
+  expect(utcDayOf(new Date('2026-12-31T23:59:59.999Z'))).toBe('2026-12-31')
 })
 
 describe('counts of a period hold', () => {

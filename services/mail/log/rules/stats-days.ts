@@ -1,6 +1,6 @@
 /** Which days a report covers, and how long the counts of a day or hour may be relied on. */
 
-import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
+import { DAY_MS, HOUR_MS, utcDayOf } from '../../../platform/durations.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 
 const MOTION_MS = 4 * DAY_MS
@@ -22,12 +22,14 @@ export function periodOf(
   { since, until }: { since?: string | undefined; until?: string | undefined },
   now: Date,
 ): Period {
-  const last = until ?? toDay(now)
-  const first = since ?? toDay(new Date(startOf(last).getTime() - (DEFAULT_DAYS - 1) * DAY_MS))
+  const last = until ?? utcDayOf(now)
+  const first = since ?? utcDayOf(new Date(startOf(last).getTime() - (DEFAULT_DAYS - 1) * DAY_MS))
   const count = (startOf(last).getTime() - startOf(first).getTime()) / DAY_MS + 1
   if (count < 1) return { error: sentence('field.period_order') }
   if (count > MAX_DAYS) return { error: sentence('field.period_days', { days: MAX_DAYS }) }
-  const days = Array.from({ length: count }, (_, index) => toDay(new Date(startOf(first).getTime() + index * DAY_MS)))
+  const days = Array.from({ length: count }, (_, index) =>
+    utcDayOf(new Date(startOf(first).getTime() + index * DAY_MS)),
+  )
   return { since: first, until: last, days }
 }
 
@@ -41,18 +43,28 @@ export function endOf(day: string): Date {
   return new Date(startOf(day).getTime() + DAY_MS)
 }
 
-/** The day of a moment. */
-export function toDay(at: Date): string {
-  return at.toISOString().slice(0, 10)
+/** An hour: when it begins and ends, and its name, as in 2026-11-21T09. */
+export interface Hour {
+  name: string
+  start: Date
+  end: Date
 }
 
-/** Hours of a day that have begun: when each begins and ends, and its name, as in 2026-11-21T09. */
-export function hoursOf(day: string, now: Date): { name: string; start: Date; end: Date }[] {
-  const hours = Array.from({ length: 24 }, (_, hour) => {
-    const start = new Date(startOf(day).getTime() + hour * HOUR_MS)
-    return { name: start.toISOString().slice(0, 13), start, end: new Date(start.getTime() + HOUR_MS) }
-  })
+/** Hours of a day that have begun. */
+export function hoursOf(day: string, now: Date): Hour[] {
+  const hours = Array.from({ length: 24 }, (_, hour) => hourAt(startOf(day).getTime() + hour * HOUR_MS))
   return hours.filter(({ start }) => start <= now)
+}
+
+/** The last `count` hours, oldest first; the last one is running. */
+export function lastHours(count: number, now: Date): Hour[] {
+  const running = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS
+  return Array.from({ length: count }, (_, index) => hourAt(running - (count - 1 - index) * HOUR_MS))
+}
+
+function hourAt(time: number): Hour {
+  const start = new Date(time)
+  return { name: start.toISOString().slice(0, 13), start, end: new Date(time + HOUR_MS) }
 }
 
 /** Messages of a day are in motion for the lifetime of a message and a day: such a day is counted by the hour. */

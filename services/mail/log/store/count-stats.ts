@@ -1,10 +1,10 @@
 /** Counts statistics ahead of their readers: a report of 30 days then reads what is kept, however much was sent. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
-import { HOUR_MS } from '../../../platform/durations.ts'
+import { HOUR_MS, utcDayOf } from '../../../platform/durations.ts'
 import { timeOfId } from '../../../platform/ids.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
-import { isInMotion, startOf, toDay } from '../rules/stats-days.ts'
+import { isInMotion, startOf } from '../rules/stats-days.ts'
 import { statsOfDays } from './stats.ts'
 
 /** How far the pass over older days has come. */
@@ -96,7 +96,7 @@ async function* activeDays(db: Db, user: string, bound: string): AsyncGenerator<
     )
     const time = timeOfId(found?._id ?? '')
     if (Number.isNaN(time)) return
-    const day = toDay(new Date(time))
+    const day = utcDayOf(new Date(time))
     yield day
     below = firstIdAt(startOf(day))
   }

@@ -4,9 +4,10 @@ import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/datab
 import { newId } from '../../../platform/ids.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
-import { indexLog, keysOf, LOG_BLOCKS, type LogBlockDoc, LogBlocks } from './log-blocks.ts'
+import { blocksWithAll } from './find-blocks.ts'
+import { listMessages } from './list-messages.ts'
+import { indexLog, keysOf, LOG_BLOCKS, type LogBlockDoc } from './log-blocks.ts'
 import { filterTerms, idBounds, type LogFilters, toMatch, toRange } from './log-filters.ts'
-import { listMessages } from './message-log.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 10, 21, 10)
@@ -40,15 +41,27 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from }, 
 const run = (mongo: Mongo, now: Date, signal = never) => indexLog(mongo.db, { now, signal, mostMs: 60_000 })
 const blocksOf = (mongo: Mongo) => collectionOf(mongo.db, LOG_BLOCKS).find().sort({ _id: 1 }).toArray()
 
-/** Numbers of all messages that a search finds, over all its pages. */
+/** Numbers of all messages that a search finds, over all its pages; a search from the oldest on finds the same. */
 async function search(mongo: Mongo, filters: LogFilters, limit = 100, pageMs = 60_000): Promise<number[]> {
+  const found = await searchInOrder(mongo, filters, 'desc', limit, pageMs)
+  expect(await searchInOrder(mongo, filters, 'asc', limit, pageMs)).toEqual(found.toReversed())
+  return found
+}
+
+async function searchInOrder(
+  mongo: Mongo,
+  filters: LogFilters,
+  order: 'asc' | 'desc',
+  limit: number,
+  pageMs: number,
+): Promise<number[]> {
   const found: number[] = []
   let cursor: string | undefined
   for (;;) {
-    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after: cursor }, { pageMs })
+    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after: cursor, order }, { pageMs })
     found.push(...page.messages.map(({ message_id: id }) => Number.parseInt(id.slice(1), 10)))
     if (page.next === null) return found
-    expect(cursor === undefined || page.next < cursor).toBe(true)
+    expect(cursor === undefined || (order === 'asc' ? page.next > cursor : page.next < cursor)).toBe(true)
     cursor = page.next
   }
 }
@@ -248,7 +261,7 @@ describe('searching', () => {
 
   test('reads keys of blocks and the messages of few blocks, however many there are', async () => {
     await mongo.db.command({ profile: 2 })
-    await search(mongo, { to: 'user42@d0.exam' })
+    await searchInOrder(mongo, { to: 'user42@d0.exam' }, 'desc', 100, 60_000)
     await mongo.db.command({ profile: 0 })
     const commands = await mongo.db
       .collection('system.profile')
@@ -302,10 +315,10 @@ test('blocks are found over all spans of the index, the newest first, from any b
     terms: keysOf(n, [common, ...(n % 9_000 === 1 ? [rare] : [])]),
   }))
   await collectionOf(mongo.db, LOG_BLOCKS).insertMany(all.slice(100) satisfies LogBlockDoc[])
-  const found = async (terms: number[], bounds = {}) => {
+  const found = async (terms: number[], bounds = {}, order: 'asc' | 'desc' = 'desc') => {
     const result: number[] = []
     let rounds = 0
-    for await (const { places } of new LogBlocks(mongo.db).withAll(terms, bounds)) {
+    for await (const { places } of blocksWithAll(mongo.db, terms, bounds, order)) {
       result.push(...places.map(({ _id }) => _id))
       if (++rounds === 10) break
     }
@@ -317,5 +330,10 @@ test('blocks are found over all spans of the index, the newest first, from any b
   expect(await found([rare], { from: id(10_000) })).toEqual({ result: [18_001], rounds: 2 })
   expect((await found([common], { below: id(300) })).result.slice(0, 3)).toEqual([299, 298, 297])
   expect((await found([common])).result).toEqual(numbers(19_361, 20_001).toReversed())
+  expect(await found([rare], {}, 'asc')).toEqual({ result: [9_001, 18_001], rounds: 3 })
+  expect(await found([common, rare], { above: id(9_001) }, 'asc')).toEqual({ result: [18_001], rounds: 2 })
+  expect(await found([rare], { below: id(9_002) }, 'asc')).toEqual({ result: [9_001], rounds: 2 })
+  expect(await found([rare], { from: id(30_000) }, 'asc')).toEqual({ result: [], rounds: 0 })
+  expect((await found([common], {}, 'asc')).result).toEqual(numbers(101, 741))
   await mongo.stop()
 })

@@ -15,7 +15,6 @@ import { DAY_MS, MINUTE_MS } from '../../../platform/durations.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { hashTerm, messageTerms } from '../rules/search-terms.ts'
-import type { IdBounds } from './log-filters.ts'
 
 /** A block. It covers the ids above `above`, up to and including `last`. */
 export interface LogBlockDoc {
@@ -44,7 +43,7 @@ export const LOG_BLOCKS = defineCollection<LogBlockDoc>('log_blocks', [
 ])
 
 /** Another one when messages get further terms: blocks of an earlier one get theirs when they are next compared. */
-const VERSION = 2
+const VERSION = 3
 /** Messages of a block: what a rare term makes a search read. */
 const BLOCK = 250
 /** A block with this many terms (messages with many recipients) ends early. */
@@ -57,20 +56,17 @@ const LAG_MS = 10_000
  */
 const CHECKS_MS = [2 * MINUTE_MS, 15 * MINUTE_MS, 120 * MINUTE_MS]
 const DAILY_MS = DAY_MS
-/** Blocks that a search asks for in parallel. */
-const AHEAD = 64
 /**
  * Keys of this many blocks are side by side in the index, by their span first. Hashes alone would dirty all of the index
  * between two checkpoints of the database, which costs it five times as much with 2,000,000 messages.
  */
-const SPAN = 256
-/** Spans that one question covers: a seek for each. */
-const SPANS_AT_ONCE = 32
+export const SPAN = 256
 
-const spanOf = (block: number) => Math.floor(block / SPAN)
+/** The span of a block. */
+export const spanOf = (block: number) => Math.floor(block / SPAN)
 
 /** The key of a term in a span of blocks: 32 bits of hash below the span. */
-function keyOf(span: number, term: number): number {
+export function keyOf(span: number, term: number): number {
   return span * 2 ** 32 + (term >>> 0)
 }
 
@@ -79,8 +75,13 @@ export function keysOf(block: number, terms: Iterable<number>): number[] {
   return Array.from(terms, term => keyOf(spanOf(block), term))
 }
 
-const FIELDS = { user_id: 1, from: 1, subject: 1, message_id: 1, 'rcpts.email': 1, tags: 1, 'template.id': 1 } as const
-type Indexed = Pick<MessageDoc, '_id' | 'user_id' | 'from' | 'subject' | 'message_id' | 'rcpts' | 'tags' | 'template'>
+const FIELDS = {
+  ...{ user_id: 1, from: 1, subject: 1, message_id: 1, 'rcpts.email': 1, tags: 1, 'template.id': 1, 'via.id': 1 },
+} as const
+type Indexed = Pick<
+  MessageDoc,
+  '_id' | 'user_id' | 'from' | 'subject' | 'message_id' | 'rcpts' | 'tags' | 'template' | 'via'
+>
 
 /** Bounds of a run of {@link indexLog}. */
 export interface IndexRun {
@@ -184,13 +185,8 @@ async function check(db: Db, blocks: LogBlocks, block: LogBlockDoc, now: Date): 
 /** Where a block is. */
 export type BlockPlace = Pick<LogBlockDoc, '_id' | 'above' | 'first' | 'last'>
 
-/** Some blocks, and the cursor after all that they and the blocks without the terms cover; null: there are no more. */
-export interface BlockRound {
-  places: BlockPlace[]
-  next: string | null
-}
-
-const PLACE = { above: 1, first: 1, last: 1 } as const
+/** The fields of a place. */
+export const PLACE = { above: 1, first: 1, last: 1 } as const
 
 /** Reads and writes of blocks. */
 export class LogBlocks {
@@ -228,63 +224,5 @@ export class LogBlocks {
 
   async remove({ _id }: BlockPlace): Promise<void> {
     await this.#blocks.deleteOne({ _id })
-  }
-
-  /** Blocks within bounds that have all of some terms, the newest first. Reads index keys, not the terms of blocks. */
-  async *withAll(terms: readonly number[], { from = '', below }: IdBounds): AsyncGenerator<BlockRound> {
-    const oldest = (await this.#blocks.findOne({}, { sort: { _id: 1 }, projection: PLACE }))?._id ?? 1
-    let newest: number | undefined = await this.#containing(below)
-    while (newest !== undefined && newest >= oldest) {
-      const { ids, floor } = await this.#shared(terms, newest)
-      const places = await this.#places(ids)
-      const edge = await this.#blocks.findOne({ _id: { $gte: floor } }, { sort: { _id: 1 }, projection: PLACE })
-      const ended: boolean = floor <= oldest || !edge || edge.last < from
-      const within = ({ first, last }: BlockPlace) => last >= from && (below === undefined || first < below)
-      yield { places: places.filter(within), next: ended ? null : (edge?.first ?? null) }
-      newest = ended ? undefined : floor - 1
-    }
-  }
-
-  /** Blocks with all of the terms from `newest` down to `floor`: as far as the rarest of the terms leads. */
-  async #shared(terms: readonly number[], newest: number): Promise<{ ids: number[]; floor: number }> {
-    const lowest = Math.max(0, spanOf(newest) - SPANS_AT_ONCE + 1)
-    const spans = Array.from({ length: spanOf(newest) - lowest + 1 }, (_, index) => lowest + index)
-    const lists = await Promise.all(
-      terms.map(async term => {
-        const ids = await this.#idsWith(term, spans, { $lte: newest })
-        return { ids, floor: ids.length < AHEAD ? lowest * SPAN : (ids.at(-1) ?? 0) }
-      }),
-    )
-    const rarest = lists.reduce((a, b) =>
-      b.floor < a.floor || (b.floor === a.floor && b.ids.length < a.ids.length) ? b : a,
-    )
-    let { ids } = rarest
-    for (const term of terms.length > 1 ? terms : [])
-      ids = ids.length > 0 ? await this.#idsWith(term, [...new Set(ids.map(spanOf))], { $in: ids }) : ids
-    return { ids, floor: rarest.floor }
-  }
-
-  /** The block that has the ids just below a bound, or the newest one; undefined: there are no blocks. */
-  async #containing(below: string | undefined): Promise<number | undefined> {
-    const projection = { _id: 1 } as const
-    const holder = below && (await this.#blocks.findOne({ last: { $gte: below } }, { sort: { last: 1 }, projection }))
-    return holder ? holder._id : (await this.newest())?._id
-  }
-
-  #places(ids: readonly number[]): Promise<BlockPlace[]> {
-    return this.#blocks.find({ _id: { $in: [...ids] } }, { projection: PLACE, sort: { _id: -1 } }).toArray()
-  }
-
-  /** Numbers of blocks that have a term, the newest first. */
-  async #idsWith(term: number, spans: readonly number[], _id: { $lte: number } | { $in: number[] }): Promise<number[]> {
-    const found = await this.#blocks
-      .find(
-        { terms: { $in: spans.map(span => keyOf(span, term)) }, _id },
-        { projection: { _id: 1 }, hint: { terms: 1, _id: -1 } },
-      )
-      .sort({ _id: -1 })
-      .limit(AHEAD)
-      .toArray()
-    return found.map(({ _id: id }) => id)
   }
 }

@@ -1,9 +1,11 @@
 /** Filters of the message log: as conditions of a query, as bounds of ids, and as terms of the search index. */
 
+import { FAILURE_KINDS, type FailureKind } from '../../delivery/rules/failure-kinds.ts'
 import { normaliseDomain } from '../../domains/rules/domain-name.ts'
 import { normaliseEmail } from '../../message/address.ts'
 import type { RecipientStatus } from '../../store/documents.ts'
-import { firstIdAt } from '../../store/messages.ts'
+import { firstIdAt, INDEXED_STATUSES } from '../../store/messages.ts'
+import { FAILED_STATUSES } from '../rules/failure-reason.ts'
 import {
   chunksOf,
   chunkText,
@@ -13,6 +15,7 @@ import {
   queryTerms,
   recipientPattern,
   recipientTerm,
+  submitterTerm,
   tagTerm,
   templateTerm,
 } from '../rules/search-terms.ts'
@@ -22,6 +25,8 @@ export interface LogFilters {
   /** Words, addresses or ids, all of which a message must contain; or the beginning of the id of one. */
   q?: string | undefined
   status?: RecipientStatus | undefined
+  /** Why a recipient bounced, failed or waits: a class of failures. */
+  reason?: FailureKind | undefined
   from?: string | undefined
   /** A complete address, or the beginning of one, of its domain or of a word in it. */
   to?: string | undefined
@@ -32,6 +37,8 @@ export interface LogFilters {
   /** Id of the template that a message was made from. */
   template?: string | undefined
   source?: 'api' | 'smtp' | 'system' | undefined
+  /** Id of the token or SMTP login that submitted it. */
+  submitted_with?: string | undefined
   since?: Date | undefined
   until?: Date | undefined
   /** Sender domains that the caller is limited to; empty = none. */
@@ -49,16 +56,22 @@ export interface IdBounds {
 /** The channel of each source. */
 const CHANNELS = { api: 'http', smtp: 'smtp', system: 'system' } as const
 /** The text of a search field that is an id of a message or the beginning of one, or the id of a recipient's delivery. */
-const ID = /^\s*(em_[0-9a-hjkmnp-tv-z]{2,26})(?:\.\d+)?\s*$/i
+const ID = /^\s*(em_[0-9a-hjkmnp-z]{2,26})(?:\.\d+)?\s*$/i
 /** Greater than every character of an id. */
 const AFTER_IDS = '~'
 
 /** Ids start with their time, so that a period is a range of ids; so is a searched id. */
-export function idBounds({ q, since, until }: LogFilters, after: string | undefined): IdBounds {
+export function idBounds(
+  { q, since, until }: LogFilters,
+  after: string | undefined,
+  order: 'asc' | 'desc' = 'desc',
+): IdBounds {
   const id = idIn(q)
   const from = [...(since ? [firstIdAt(since)] : []), ...(id ? [id] : [])].toSorted().at(-1)
-  const below = [...(until ? [firstIdAt(until)] : []), ...(after ? [after] : []), ...(id ? [id + AFTER_IDS] : [])]
-  return { from, below: below.toSorted()[0] }
+  const forward = order === 'asc'
+  const before = after && !forward ? [after] : []
+  const below = [...(until ? [firstIdAt(until)] : []), ...before, ...(id ? [id + AFTER_IDS] : [])]
+  return { from, below: below.toSorted()[0], ...(after && forward && { above: after }) }
 }
 
 /** The bounds as a condition on `_id`. */
@@ -74,19 +87,58 @@ export function toRange({ from, above, below, last }: IdBounds): { _id?: Record<
 
 /** Every value is a string compared with $eq, or an escaped expression: callers cannot bring operators. */
 export function toMatch(filters: LogFilters): Record<string, unknown> {
-  const { q, status, from, to, message_id: messageId, template, source } = filters
-  const match: Record<string, unknown> = {}
-  if (status) match['rcpts.status'] = { $eq: status }
+  const { q, from, to, message_id: messageId, template, source, submitted_with: submitter } = filters
+  const match: Record<string, unknown> = { ...toRecipientMatch(filters) }
   if (from) match.from = { $regex: `^${escapePattern(normaliseEmail(from) ?? from)}$`, $options: 'i' }
   if (to) match['rcpts.email'] = recipientMatch(to.trim())
   if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
   if (template) match['template.id'] = { $eq: template }
   if (source) match['via.channel'] = { $eq: CHANNELS[source] }
+  if (submitter) match['via.id'] = { $eq: submitter }
   const and = [
     ...domainConditions(filters),
     ...(q && !idIn(q) ? chunksOf(q).map(chunk => contains(chunkText(chunk))) : []),
   ]
   return and.length > 0 ? { ...match, $and: and } : match
+}
+
+/** True when no recipient can match: only failures have a class. */
+export function isImpossible({ status, reason }: LogFilters): boolean {
+  return reason !== undefined && status !== undefined && !FAILED_STATUSES.some(failed => failed === status)
+}
+
+/** A recipient with the status and the class of failures; nothing without such a filter. */
+function toRecipientMatch({ status, reason }: LogFilters): { rcpts?: object } {
+  if (!status && !reason) return {}
+  const statuses = FAILED_STATUSES.filter(failed => !status || failed === status)
+  if (reason) return { rcpts: { $elemMatch: { status: { $in: statuses }, kind: { $eq: reason } } } }
+  return { rcpts: { $elemMatch: { status: { $eq: status } } } }
+}
+
+/** A condition that {@link STATUS_INDEX} serves; the first part is that of the index itself. */
+export interface IndexedRecipient {
+  'rcpts.status': object
+  rcpts: object
+}
+
+/**
+ * The recipient as a condition that the index of statuses serves in the order of ids; undefined when it does not. Of a
+ * status alone every class is named: MongoDB then merges the keys of all of them, in order.
+ */
+export function indexedRecipient(filters: LogFilters): IndexedRecipient | undefined {
+  const { status, reason } = filters
+  if (status && !INDEXED_STATUSES.some(indexed => indexed === status)) return undefined
+  const { rcpts } = toRecipientMatch(filters)
+  if (!rcpts) return undefined
+  const indexed = { $in: [...INDEXED_STATUSES] }
+  if (reason) return { 'rcpts.status': indexed, rcpts }
+  const everyClass = { $elemMatch: { status: { $eq: status }, kind: { $in: [null, ...FAILURE_KINDS] } } }
+  return { 'rcpts.status': indexed, rcpts: everyClass }
+}
+
+/** True for filters that lead to few messages: blocks of the log with their terms are better than an index of statuses. */
+export function isSelective({ q, to, message_id: messageId }: LogFilters): boolean {
+  return [q, to, messageId].some(value => value !== undefined)
 }
 
 function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
@@ -99,7 +151,7 @@ function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
 
 /** The numbers of the terms that every match has; empty when the filters name none. */
 export function filterTerms(userId: string, filters: LogFilters): number[] {
-  const { q, from, to, domain, tag, message_id: id, template } = filters
+  const { q, from, to, domain, tag, message_id: id, template, submitted_with: submitter } = filters
   const terms = q && !idIn(q) ? queryTerms(q) : new Set<string>()
   if (from) terms.add(exactTerm(from))
   if (to) terms.add(termOfRecipient(to.trim()) ?? '')
@@ -107,6 +159,7 @@ export function filterTerms(userId: string, filters: LogFilters): number[] {
   if (tag) terms.add(tagTerm(tag))
   if (id) terms.add(exactTerm(id))
   if (template) terms.add(templateTerm(template))
+  if (submitter) terms.add(submitterTerm(submitter))
   return [...terms].filter(term => term !== '').map(term => hashTerm(userId, term))
 }
 

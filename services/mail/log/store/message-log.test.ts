@@ -8,17 +8,9 @@ import { DELIVERIES } from '../../store/deliveries.ts'
 import type { DeliveryDoc, MessageDoc } from '../../store/documents.ts'
 import { EVENTS } from '../../store/events.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
+import { listMessages } from './list-messages.ts'
 import type { LogFilters } from './log-filters.ts'
-import {
-  deliveriesOf,
-  eventsOf,
-  eventsSince,
-  findMessage,
-  hasBody,
-  listMessages,
-  sentFrom,
-  subjectsOf,
-} from './message-log.ts'
+import { deliveriesOf, eventsOf, eventsSince, findMessage, hasBody, sentFrom, subjectsOf } from './message-log.ts'
 
 let mongo: Mongo
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 10, minute))

@@ -4,23 +4,16 @@
  * something can have changed.
  */
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
-import { DAY_MS } from '../../../platform/durations.ts'
+import { DAY_MS, utcDayOf } from '../../../platform/durations.ts'
 import { timeOfId } from '../../../platform/ids.ts'
-import type { RecipientStatus } from '../../store/documents.ts'
-import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { isFinal, RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
-import { endOf, hoursOf, isInMotion, reliableFor, startOf, toDay } from '../rules/stats-days.ts'
-
-/** Recipients by status. */
-export type StatusCounts = Partial<Record<RecipientStatus, number>>
+import { endOf, type Hour, hoursOf, isInMotion, reliableFor, startOf } from '../rules/stats-days.ts'
+import { type PeriodCounts, sumCounts } from '../rules/sum-counts.ts'
+import { countPeriod } from './count-period.ts'
 
 /** What was counted for one account and day of acceptance, or one hour. `_id` is `<user>#<day>` or `<user>#<hour>`. */
-export interface StatsDayDoc {
+export interface StatsDayDoc extends PeriodCounts {
   _id: string
-  messages: number
-  recipients: StatusCounts
-  /** The busiest recipient domains. */
-  domains: { domain: string; recipients: StatusCounts }[]
   counted_at: Date
   exp: Date
 }
@@ -32,9 +25,9 @@ export const STATS_HOURS = defineCollection<StatsDayDoc>('stats_hours', [{ key: 
 
 const KEEP_DAYS_MS = 2 * 366 * DAY_MS
 const KEEP_HOURS_MS = 6 * DAY_MS
-const DOMAINS_PER_DAY = 50
-const DOMAINS_PER_HOUR = 200
-const MAX_MS = 20_000
+/** Values of each dimension that a document has. */
+const PER_DAY = 50
+const PER_HOUR = 200
 /** The worker counts as often as counts hold; a reader counts only what it has not counted for so many times as long. */
 const PATIENCE = 3
 
@@ -64,7 +57,7 @@ export async function statsOfDays(
     }
     const found = isInMotion(day, options.now)
       ? await sumOfHours(db, userId, day, options)
-      : await count(db, userId, { name: day, start: startOf(day), end: endOf(day) }, options.now, DOMAINS_PER_DAY)
+      : await countDayOf(db, userId, day, options.now)
     const latest = atLeast(held, { ...found, exp: new Date(options.now.getTime() + KEEP_DAYS_MS) })
     counted.push(latest)
     result.push(latest)
@@ -82,19 +75,30 @@ export async function recountPeriodsOf(db: Db, userId: string, messageId: string
   const hour = accepted.toISOString().slice(0, 13)
   const outdated = { $set: { counted_at: new Date(0) } }
   await Promise.all([
-    collectionOf(db, STATS_DAYS).updateOne({ _id: `${userId}#${toDay(accepted)}` }, outdated),
+    collectionOf(db, STATS_DAYS).updateOne({ _id: `${userId}#${utcDayOf(accepted)}` }, outdated),
     collectionOf(db, STATS_HOURS).updateOne({ _id: `${userId}#${hour}` }, outdated),
   ])
 }
 
+async function countDayOf(db: Db, userId: string, day: string, now: Date): Promise<StatsDayDoc> {
+  const counts = await countPeriod(db, userId, { start: startOf(day), end: endOf(day) }, PER_DAY)
+  return { ...counts, _id: `${userId}#${day}`, counted_at: now, exp: now }
+}
+
 async function sumOfHours(db: Db, userId: string, day: string, options: StatsOptions): Promise<StatsDayDoc> {
-  const hours = hoursOf(day, options.now)
-  const known = await read(
-    db,
-    STATS_HOURS,
-    userId,
-    hours.map(({ name }) => name),
-  )
+  const all = await statsOfHours(db, userId, hoursOf(day, options.now), options)
+  return { ...sumCounts(all, PER_DAY), _id: `${userId}#${day}`, counted_at: options.now, exp: options.now }
+}
+
+/** The statistics of some hours, in their order: kept ones as long as they can be relied on, others counted now. */
+export async function statsOfHours(
+  db: Db,
+  userId: string,
+  hours: readonly Hour[],
+  options: StatsOptions,
+): Promise<StatsDayDoc[]> {
+  const names = hours.map(({ name }) => name)
+  const known = await read(db, STATS_HOURS, userId, names)
   const all: StatsDayDoc[] = []
   const counted: StatsDayDoc[] = []
   for (const hour of hours) {
@@ -103,12 +107,14 @@ async function sumOfHours(db: Db, userId: string, day: string, options: StatsOpt
       all.push(held)
       continue
     }
-    const latest = atLeast(held, await count(db, userId, hour, options.now, DOMAINS_PER_HOUR))
+    const exp = new Date(options.now.getTime() + KEEP_HOURS_MS)
+    const found = { _id: `${userId}#${hour.name}`, counted_at: options.now, exp }
+    const latest = atLeast(held, { ...(await countPeriod(db, userId, hour, PER_HOUR)), ...found })
     all.push(latest)
     counted.push(latest)
   }
   await keep(db, STATS_HOURS, counted)
-  return { ...sum(all), _id: `${userId}#${day}`, counted_at: options.now, exp: options.now }
+  return all
 }
 
 /** True while counts of a period that ends then can be taken as they are. */
@@ -152,94 +158,4 @@ function atLeast(known: StatsDayDoc | undefined, counted: StatsDayDoc): StatsDay
 
 function outcomesIn({ recipients }: StatsDayDoc): number {
   return RECIPIENT_STATUSES.reduce((total, status) => total + (isFinal(status) ? (recipients[status] ?? 0) : 0), 0)
-}
-
-type Counts = Pick<StatsDayDoc, 'messages' | 'recipients' | 'domains'>
-
-function sum(parts: readonly Counts[]): Counts {
-  const domains = new Map<string, StatusCounts>()
-  for (const { domain, recipients } of parts.flatMap(part => part.domains))
-    domains.set(domain, add(domains.get(domain), recipients))
-  return {
-    messages: parts.reduce((total, { messages }) => total + messages, 0),
-    recipients: parts.reduce<StatusCounts>((total, { recipients }) => add(total, recipients), {}),
-    domains: busiest(
-      [...domains].map(([domain, recipients]) => ({ domain, recipients })),
-      DOMAINS_PER_DAY,
-    ),
-  }
-}
-
-function add(one: StatusCounts = {}, other: StatusCounts): StatusCounts {
-  const result = { ...one }
-  for (const status of RECIPIENT_STATUSES)
-    if (other[status]) result[status] = (result[status] ?? 0) + (other[status] ?? 0)
-  return result
-}
-
-function busiest(domains: Counts['domains'], most: number): Counts['domains'] {
-  const total = ({ recipients }: Counts['domains'][number]) =>
-    RECIPIENT_STATUSES.reduce((all, status) => all + (recipients[status] ?? 0), 0)
-  return domains.toSorted((a, b) => total(b) - total(a) || (a.domain < b.domain ? -1 : 1)).slice(0, most)
-}
-
-interface Grouped {
-  totals: { _id: RecipientStatus; recipients: number; messages: number }[]
-  domains: { _id: string; statuses: { status: RecipientStatus; n: number }[] }[]
-}
-
-/** One pass over the account's messages of a period (an index range) on the database's side. */
-async function count(
-  db: Db,
-  userId: string,
-  { name, start, end }: { name: string; start: Date; end: Date },
-  now: Date,
-  most: number,
-): Promise<StatsDayDoc> {
-  const ids = { $gte: firstIdAt(start), $lt: firstIdAt(end) }
-  const domain = { $arrayElemAt: [{ $split: ['$rcpts.email', '@'] }, -1] }
-  const isFirst = { $cond: [{ $eq: ['$n', 0] }, 1, 0] }
-  const ofDomain = { status: '$_id.status', n: '$recipients' }
-  const [grouped] = await collectionOf(db, MESSAGES)
-    .aggregate<Grouped>(
-      [
-        { $match: { user_id: userId, _id: ids, test: { $ne: true } } },
-        { $project: { _id: 0, 'rcpts.status': 1, 'rcpts.email': 1 } },
-        { $unwind: { path: '$rcpts', includeArrayIndex: 'n' } },
-        // One group for a domain and status: what follows works on these alone.
-        {
-          $group: {
-            _id: { domain, status: '$rcpts.status' },
-            recipients: { $sum: 1 },
-            messages: { $sum: isFirst },
-          },
-        },
-        {
-          $facet: {
-            totals: [
-              { $group: { _id: '$_id.status', recipients: { $sum: '$recipients' }, messages: { $sum: '$messages' } } },
-            ],
-            domains: [
-              { $group: { _id: '$_id.domain', all: { $sum: '$recipients' }, statuses: { $push: ofDomain } } },
-              { $sort: { all: -1, _id: 1 } },
-              { $limit: most },
-            ],
-          },
-        },
-      ],
-      { maxTimeMS: MAX_MS, allowDiskUse: true },
-    )
-    .toArray()
-  const totals = grouped?.totals ?? []
-  return {
-    _id: `${userId}#${name}`,
-    messages: totals.reduce((all, { messages }) => all + messages, 0),
-    recipients: Object.fromEntries(totals.map(({ _id, recipients }) => [_id, recipients])),
-    domains: (grouped?.domains ?? []).map(({ _id, statuses }) => ({
-      domain: _id,
-      recipients: Object.fromEntries(statuses.map(({ status, n }) => [status, n])),
-    })),
-    counted_at: now,
-    exp: new Date(now.getTime() + KEEP_HOURS_MS),
-  }
 }

@@ -1,18 +1,9 @@
 /** TLS reports to recipient domains, as JSON documents and as mail (RFC 8460 sections 4.4, 5.1 and 5.3). */
 import { createHash } from 'node:crypto'
-import { mxOf, type TlsResultType } from '../../delivery/rules/tls-results.ts'
+import { DAY_SECONDS } from '../../../platform/durations.ts'
+import { mxOf, type TlsFailureCount } from '../../delivery/rules/tls-results.ts'
+import { domainOf } from '../../message/address.ts'
 import { rfc5322Date } from '../../message/delivery-status-notification.ts'
-
-/** Sessions that failed for one reason at one server. */
-export interface ReportedFailure {
-  type: TlsResultType
-  reason?: string | undefined
-  mx?: string | undefined
-  /** Address of the receiving server, and our public address. */
-  ip?: string | undefined
-  from?: string | undefined
-  sessions: number
-}
 
 /** Sessions of the day under one policy. */
 export interface ReportedSessions {
@@ -20,7 +11,7 @@ export interface ReportedSessions {
   strings: readonly string[]
   successful: number
   failed: number
-  failures: readonly ReportedFailure[]
+  failures: readonly TlsFailureCount[]
 }
 
 /** What a report says. */
@@ -69,7 +60,7 @@ function policyEntry(domain: string, { type, strings, successful, failed, failur
   }
 }
 
-function failureEntry({ type, from, mx, ip, sessions, reason }: ReportedFailure): object {
+function failureEntry({ type, from, mx, ip, sessions, reason }: TlsFailureCount): object {
   return {
     'result-type': type,
     ...(from !== undefined && { 'sending-mta-ip': from }),
@@ -83,10 +74,8 @@ function failureEntry({ type, from, mx, ip, sessions, reason }: ReportedFailure)
 /** File name of a compressed report (section 5.1): submitter, domain, begin and end of the period. */
 export function tlsReportFileName({ day, domain, contact }: OutgoingTlsReport): string {
   const begin = Date.parse(`${day}T00:00:00Z`) / 1000
-  return `${submitterOf(contact)}!${domain}!${begin}!${begin + SECONDS_OF_DAY - 1}.json.gz`
+  return `${submitterOf(contact)}!${domain}!${begin}!${begin + DAY_SECONDS - 1}.json.gz`
 }
-
-const SECONDS_OF_DAY = 86_400
 
 /** One mail with a report. */
 export interface TlsReportMail {
@@ -143,7 +132,7 @@ function explanation(day: string, domain: string, organization: string): string 
 }
 
 function submitterOf(contact: string): string {
-  return contact.slice(contact.lastIndexOf('@') + 1).toLowerCase()
+  return domainOf(contact).toLowerCase()
 }
 
 function base64(bytes: Buffer): string {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { modelOf } from '../../../platform/database/models.ts'
 import { type Db, isDuplicateKey, type Mongo, type Session } from '../../../platform/database/mongo.ts'
-import { DAY_MS } from '../../../platform/durations.ts'
+import { DAY_MS, utcDayOf } from '../../../platform/durations.ts'
 import {
   addCounters,
   DMARC_COUNTERS,
@@ -42,11 +42,6 @@ export async function countReport(mongo: Mongo, report: DomainReportDoc, numbers
   }
 }
 
-/** The day that a report counts for, in UTC: reports of reporters in other time zones begin on it. */
-export function dayOf(time: Date): string {
-  return time.toISOString().slice(0, 10)
-}
-
 async function isCounted(db: Db, { domain_id, kind, org, report_id }: DomainReportDoc): Promise<boolean> {
   return (await modelOf(db, domainReports).exists({ domain_id, kind, org, report_id })) !== null
 }
@@ -58,7 +53,8 @@ async function addMessages(
   session: Session,
 ): Promise<void> {
   const { domain_id, exp } = report
-  const day = dayOf(report.begin)
+  // Reports of reporters in other time zones begin on it.
+  const day = utcDayOf(report.begin)
   await modelOf(db, dmarcDays).updateOne(
     { _id: `${domain_id}/${day}` },
     { $inc: counters(total), $set: { domain_id, day }, $max: { exp } },
@@ -97,7 +93,7 @@ async function addResults(
   results: readonly TlsSessions[],
   session: Session,
 ): Promise<void> {
-  const day = dayOf(begin)
+  const day = utcDayOf(begin)
   const idOf = ({ policy, result, mx }: TlsSessions) => digest(domain_id, day, policy, result, mx)
   const updates = results.map(result => ({ id: idOf(result), result }))
   const kept = await withRoom(db, tlsResults, { domain_id, day, session, most: MAX_RESULTS }, updates)

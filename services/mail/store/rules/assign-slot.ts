@@ -1,4 +1,5 @@
 /** Which destination site and which delivery slot a recipient belongs to: the same answer in every process, without DNS. */
+import { cellOf } from './cell.ts'
 
 /** A large receiver: one site for all of its domains, spread over `parts` slots so that several workers share it. */
 interface Provider {
@@ -50,7 +51,14 @@ const PROVIDERS: readonly Provider[] = [
 ]
 
 const SITE_OF_DOMAIN = new Map(PROVIDERS.flatMap(({ site, domains }) => domains.map(domain => [domain, site] as const)))
-const PARTS_OF_SITE = new Map(PROVIDERS.map(({ site, parts }) => [site, parts] as const))
+
+/**
+ * The site of captured mail in direct mode: it waits for no receiver. Spread over slots like a provider. As a domain, the
+ * name is one that no public receiver has.
+ */
+export const CAPTURE_SITE = 'capture'
+
+const PARTS_OF_SITE = new Map([...PROVIDERS, { site: CAPTURE_SITE, parts: 8 }].map(({ site, parts }) => [site, parts]))
 
 /** The destination site of a recipient domain (lower case, A-label form): a provider's name, which has no dot, or the domain. */
 export function siteOf(domain: string): string {
@@ -63,16 +71,24 @@ export function isProvider(site: string): boolean {
   return PARTS_OF_SITE.has(site)
 }
 
-/** Into how many slots a site is split (k). The site's limits are divided by it. In relay mode it is the number of slots. */
+/**
+ * Into how many slots of each cell a site is split (k). The site's limits are divided by it. In relay mode it is the number
+ * of slots of a cell. `slots`, here and below: how many a cell has.
+ */
 export function partsOf(site: string, slots: number, relay: boolean): number {
   return relay ? slots : Math.min(slots, PARTS_OF_SITE.get(site) ?? 1)
 }
 
 /**
- * The slot of a recipient of this message at this site, 0 … slots-1. All recipients of a message at one site share a
- * slot, so that one transaction can carry them. In relay mode the site does not matter: everything has one next hop.
+ * The slot of a recipient of this message at this site, one of those of its cell. All recipients of a message at one site
+ * share a slot, so that one transaction can carry them. In relay mode the site does not matter: everything has one next
+ * hop.
  */
 export function slotOf(site: string, messageId: string, slots: number, relay: boolean): number {
+  return cellOf(messageId) * slots + slotInCell(site, messageId, slots, relay)
+}
+
+function slotInCell(site: string, messageId: string, slots: number, relay: boolean): number {
   if (relay) return hash(messageId) % slots
   const parts = partsOf(site, slots, relay)
   if (parts === 1) return hash(site) % slots
@@ -80,10 +96,11 @@ export function slotOf(site: string, messageId: string, slots: number, relay: bo
   return (hash(site) + (hash(messageId) % parts)) % slots
 }
 
-/** All slots that deliveries for a site may lie in. */
-export function slotsOf(site: string, slots: number, relay: boolean): number[] {
+/** All slots that deliveries for a site may lie in, of so many cells. */
+export function slotsOf(site: string, slots: number, relay: boolean, cells = 1): number[] {
   const first = relay ? 0 : hash(site)
-  return Array.from({ length: partsOf(site, slots, relay) }, (_, part) => (first + part) % slots)
+  const parts = Array.from({ length: partsOf(site, slots, relay) }, (_, part) => (first + part) % slots)
+  return Array.from({ length: cells }, (_, cell) => parts.map(slot => cell * slots + slot)).flat()
 }
 
 /** FNV-1a over UTF-16 units with the finalizer of MurmurHash3, because FNV alone spreads short names badly. */

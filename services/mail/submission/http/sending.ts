@@ -85,7 +85,7 @@ export function answerOne(
 
 /**
  * The caller of this request. `operation` is part of the idempotency key: equal keys of two operations are two keys. So
- * are those of a test token and a live one, or a rehearsal would be the answer to what was meant to go out.
+ * are those of a token that sends nothing out and a live one, or a rehearsal would be the answer to what was meant to go out.
  */
 export function callerOf(
   context: WebContext,
@@ -93,12 +93,18 @@ export function callerOf(
   operation: string,
   trusted: readonly string[],
 ): Caller {
-  const idem = idempotencyOf(context, principal.token?.mode === 'test' ? `test ${operation}` : operation)
+  const idem = idempotencyOf(context, `${keySpaceOf(principal)}${operation}`)
   return {
     submitter: submitterOf(principal),
     received: receivedFrom(context, trusted),
     ...(idem && { idem }),
   }
+}
+
+/** Before the operation in its key; a live token has none. */
+function keySpaceOf({ token }: Principal): string {
+  if (token?.mode === 'test') return 'test '
+  return token?.capture ? 'capture ' : ''
 }
 
 /** The key of the operation and the hash of the request, or undefined without the header. */

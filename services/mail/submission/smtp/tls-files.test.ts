@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { silentLog } from '../../../platform/observability/log.ts'
 import { makeCertificate } from '../../../platform/security/self-signed-certificate.ts'
-import { readTlsFiles, type TlsPair, watchTlsFiles } from './tls-files.ts'
+import { expiryOf, readTlsFiles, type TlsPair, watchTlsFiles } from './tls-files.ts'
 
 const pair = () => makeCertificate(['localhost'], 1, new Date())
 
@@ -21,6 +21,11 @@ async function files(content: Partial<TlsPair> = {}): Promise<{ cert: string; ke
   await writeFile(join(path, 'k'), complete.key)
   return { cert: join(path, 'c'), key: join(path, 'k') }
 }
+
+test('the end of a certificate is in seconds', async () => {
+  const { cert } = await makeCertificate(['localhost'], 2, new Date('2026-11-24T00:00:00Z'))
+  expect(expiryOf(cert)).toBe(Date.parse('2026-11-26T00:00:00Z') / 1_000)
+})
 
 describe('reading', () => {
   test('a pair that fits', async () => {

@@ -25,6 +25,11 @@ export async function readTlsFiles(certPath: string, keyPath: string): Promise<T
   return { cert, key }
 }
 
+/** End of a certificate in seconds since 1970; of a chain that of its first one. */
+export function expiryOf(pem: string): number {
+  return Date.parse(new X509Certificate(pem).validTo) / 1_000
+}
+
 function belongTogether(cert: string, key: string): boolean {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))

@@ -13,6 +13,7 @@ import {
 } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import { BODIES, bodyId } from '../../store/bodies.ts'
+import { type Cells, cellsOf } from '../../store/cells.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
 import type { BodyDoc, MessageDoc } from '../../store/documents.ts'
 import { EVENTS } from '../../store/events.ts'
@@ -60,6 +61,7 @@ export class BatchTransactions {
   readonly #log: Log
   readonly #messages: Collection<MessageDoc>
   readonly #bodies: Collection<BodyDoc>
+  readonly #cells: Cells
   #abandoned = 0
 
   constructor({ mongo, log }: { mongo: Mongo; log: Log }) {
@@ -67,6 +69,7 @@ export class BatchTransactions {
     this.#log = log
     this.#messages = collectionOf(mongo.db, MESSAGES)
     this.#bodies = collectionOf(mongo.db, BODIES)
+    this.#cells = cellsOf(mongo.db)
   }
 
   /** True while too many writes of earlier batches have not ended. */
@@ -96,7 +99,7 @@ export class BatchTransactions {
       state.isGivenUp = true
       if (!state.hasBegunCommit) throw error
       this.#log.warn({ err: error, messages: batch.length }, 'outcome of a write unknown; reading it back')
-      throw new OutcomeUnknown(error, batch, readBack(this.#messages, batch, written))
+      throw new OutcomeUnknown(error, batch, readBack(this.#messages, this.#cells, batch, written))
     }
   }
 
@@ -109,7 +112,7 @@ export class BatchTransactions {
     return this.#mongo.transaction(
       async session => {
         if (conflicts === CONFLICTS) throw new Contended()
-        await requireStaged(this.#bodies, batch, session)
+        await requireStaged(this.#bodies, this.#cells, batch, session)
         for (const [collection, documents] of documentsOf(batch)) {
           requireCaller()
           await insertAll(this.#mongo.db, collection, documents, session).catch((error: unknown) => {
@@ -131,6 +134,7 @@ export class BatchTransactions {
  */
 async function requireStaged(
   bodies: Collection<BodyDoc>,
+  cells: Cells,
   batch: readonly MessageWrites[],
   session: Session,
 ): Promise<void> {
@@ -138,7 +142,7 @@ async function requireStaged(
     Array.from({ length: parts - length }, (_, n) => bodyId(_id, length + n)),
   )
   if (ids.length === 0) return
-  const found = await bodies.countDocuments({ _id: { $in: ids } }, { session, hint: { _id: 1 } })
+  const found = await bodies.countDocuments({ _id: { $in: ids }, ...cells.of(ids) }, { session, hint: { _id: 1 } })
   if (found < ids.length) throw new Error(`${ids.length - found} stored parts of a message are gone`)
 }
 
@@ -169,6 +173,7 @@ function inParts<T>(all: readonly T[]): T[][] {
  */
 async function readBack(
   messages: Collection<MessageDoc>,
+  cells: Cells,
   batch: readonly MessageWrites[],
   written: Promise<void>,
 ): Promise<Written> {
@@ -186,7 +191,8 @@ async function readBack(
   for (let left = READ_BACK_MS; left > 0; left = until - performance.now()) {
     const hasFailed = attempt.state === 'failed' // before the question, so that its answer is the newer one
     try {
-      const found = messages.findOne({ _id: { $in: ids } }, { readConcern: 'majority', projection: { _id: 1 } })
+      const filter = { _id: { $in: ids }, ...cells.of(ids) }
+      const found = messages.findOne(filter, { readConcern: 'majority', projection: { _id: 1 } })
       if ((await withTimeout(left, found)) !== null) return 'stored'
       if (hasFailed) return 'unknown'
     } catch {

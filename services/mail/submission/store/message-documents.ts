@@ -5,11 +5,12 @@ import type { Sentence } from '../../../platform/sentences/sentence.ts'
 import { type PackedPart, partsOfBody, toBodyDoc, toBodyDocs } from '../../store/bodies.ts'
 import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
 import { eventId } from '../../store/events.ts'
-import { siteOf, slotOf } from '../../store/rules/assign-slot.ts'
+import { CAPTURE_SITE, siteOf, slotOf } from '../../store/rules/assign-slot.ts'
+import { cellOf } from '../../store/rules/cell.ts'
 import { explained } from '../../store/rules/explanation.ts'
 import { flowOf } from '../../store/rules/flow.ts'
+import { simulate } from '../../store/rules/simulation.ts'
 import type { MailWebhookEventDoc } from '../../webhooks/store/webhook-collections.ts'
-import { simulate } from '../rules/simulation.ts'
 
 /** A recipient of a new message. */
 export interface NewRecipient extends Pick<RecipientState, 'email' | 'type' | 'notify' | 'orcpt'> {
@@ -26,6 +27,8 @@ export interface NewMessage
     | 'via'
     | 'mail_from'
     | 'report_for'
+    | 'capture'
+    | 'redirected_from'
     | 'tls_report'
     | 'from'
     | 'subject'
@@ -58,7 +61,7 @@ export interface NewMessage
 
 /** Where deliveries go and how long documents stay. */
 export interface Placement {
-  /** Number of slots of this database. */
+  /** Number of slots of a cell of this database. */
   slots: number
   /** DELIVERY_MODE=relay: one next hop for everything. */
   relay: boolean
@@ -98,6 +101,7 @@ export function toWrites(given: NewMessage, placement: Placement, packed?: reado
   const bodyExp = removal(placement.bodyDays)
   const message: MessageDoc = {
     _id: id,
+    cell: cellOf(id),
     ...fields,
     size: raw.length + (rest?.size ?? 0),
     parts: rest ? 1 + rest.parts : partsOfBody(raw.length),
@@ -131,11 +135,12 @@ function toState({ suppressed, ...recipient }: NewRecipient, given: NewMessage):
 }
 
 function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, placement: Placement): DeliveryDoc {
-  const site = siteOf(domainOf(rcpt))
+  const site = message.capture ? CAPTURE_SITE : siteOf(domainOf(rcpt))
   const slot = slotOf(site, message._id, placement.slots, placement.relay)
   const { user_id, lane } = message
   return {
     _id: `${message._id}.${n}`,
+    cell: cellOf(message._id),
     m: message._id,
     user_id,
     rcpt,
@@ -153,6 +158,7 @@ function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, pla
 function toSuppressedEvent(rcpt: string, n: number, message: MessageDoc, reason: Sentence): EventDoc {
   return {
     _id: eventId(`${message._id}.${n}`, 1),
+    cell: cellOf(message._id),
     m: message._id,
     user_id: message.user_id,
     rcpt,
@@ -168,6 +174,7 @@ function toSuppressedEvent(rcpt: string, n: number, message: MessageDoc, reason:
 function toSimulatedEvents(rcpt: string, n: number, message: MessageDoc): EventDoc[] {
   return simulate(rcpt).map((attempt, index) => ({
     _id: eventId(`${message._id}.${n}`, index + 1),
+    cell: cellOf(message._id),
     m: message._id,
     user_id: message.user_id,
     rcpt,

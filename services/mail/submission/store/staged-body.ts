@@ -10,6 +10,7 @@ import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import { collectionOf, DURABLE, isDuplicateKey, isUnavailable, type Mongo } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { BODIES, bodyId, toBodyDoc } from '../../store/bodies.ts'
+import { cellsOf } from '../../store/cells.ts'
 import { LIFETIME_MS } from './message-documents.ts'
 
 /** The parts of one message after its first one. One call at a time. */
@@ -77,7 +78,9 @@ export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock:
       async discard() {
         // One more than is known to be stored: of the last one the outcome may be unknown.
         const ids = Array.from({ length: parts + 1 }, (_, n) => bodyId(messageId, n + 1))
-        await withTimeout(TRY_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
+        await withTimeout(TRY_MS, bodies.deleteMany({ _id: { $in: ids }, ...cellsOf(mongo.db).of(ids) })).catch(
+          () => undefined,
+        )
       },
     }
   }

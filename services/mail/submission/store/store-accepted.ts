@@ -22,8 +22,8 @@ export interface EnqueueOptions extends Placement {
   mongo: Mongo
   log: Log
   metrics: Pick<Metrics, 'mongoSeconds'>
-  /** Called after each durable batch with the slots and flows that have new deliveries that are due: a hint, may do nothing. */
-  wake(slots: ReadonlySet<number>, flows: ReadonlySet<string>): void
+  /** Called after each durable batch with slot and flow of each new delivery that is due: a hint, may do nothing. */
+  wake(slots: readonly number[], flows: readonly string[]): void
   /** The events for webhooks that are stored with these messages, by message; default none. */
   webhookEvents?(
     writes: readonly MessageWrites[],
@@ -38,7 +38,7 @@ const noEvents: NonNullable<EnqueueOptions['webhookEvents']> = async () => new M
 /** Bytes that may wait: some seconds of input at full speed, far below the memory of the process. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024
 /** When a batch is closed, and how long the callers of the last one are waited for. */
-const BATCH = { most: 500, mostBytes: BATCH_BYTES, flights: 1, gatherMs: 12 }
+const BATCH = { most: 500, mostBytes: BATCH_BYTES, flights: 1, gatherMs: 12, gatherRate: 500 }
 /** What a message adds to its octets: its own document, and for each recipient a delivery and its state. */
 const MESSAGE_BYTES = 2_000
 const RECIPIENT_BYTES = 1_000
@@ -77,7 +77,11 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
     const ready = stored
       .flatMap(({ deliveries }) => deliveries)
       .flatMap(({ slot, flow }) => (flow ? [{ slot, flow }] : []))
-    if (ready.length > 0) wake(new Set(ready.map(({ slot }) => slot)), new Set(ready.map(({ flow }) => flow)))
+    if (ready.length > 0)
+      wake(
+        ready.map(({ slot }) => slot),
+        ready.map(({ flow }) => flow),
+      )
   }
   const pause = () => {
     pausedUntil = performance.now() + PAUSE_MS

@@ -7,8 +7,10 @@ import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import { type Collection, collectionOf, DURABLE, isUnavailable, type Mongo } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import { BODIES } from '../../store/bodies.ts'
+import { type Cells, cellsOf } from '../../store/cells.ts'
 import type { BodyDoc, MessageDoc } from '../../store/documents.ts'
 import { MESSAGES } from '../../store/messages.ts'
+import { cellOf } from '../../store/rules/cell.ts'
 import { BatchTransactions, OutcomeUnknown, type Written } from './batch-transaction.ts'
 import type { MessageWrites } from './message-documents.ts'
 
@@ -36,12 +38,14 @@ class BatchWriter {
   readonly #log: Log
   readonly #messages: Collection<MessageDoc>
   readonly #bodies: Collection<BodyDoc>
+  readonly #cells: Cells
   readonly #transactions: BatchTransactions
 
   constructor({ mongo, log }: { mongo: Mongo; log: Log }) {
     this.#log = log
     this.#messages = collectionOf(mongo.db, MESSAGES)
     this.#bodies = collectionOf(mongo.db, BODIES)
+    this.#cells = cellsOf(mongo.db)
     this.#transactions = new BatchTransactions({ mongo, log })
   }
 
@@ -54,14 +58,17 @@ class BatchWriter {
       await this.#transactions.bounded(performance.now() + WRITE_MS, this.#bodies.insertMany(part, DURABLE))
     const unknown = await this.#writeKnown(batch, outcomes)
     if (before.length > 0 && batch.every(({ message }) => outcomes.get(message._id) === 'key_taken'))
-      await discard(this.#bodies, before)
+      await discard(this.#bodies, this.#cells, before)
     return given.map(({ message }) => resultOf(message._id, holders, outcomes, unknown))
   }
 
   /** Writes as much as can be written; resolves to what is unknown. Rejects when nothing is stored. */
   async #writeKnown(batch: readonly MessageWrites[], outcomes: Outcomes): Promise<OutcomeUnknown | undefined> {
     try {
-      await this.#writeParts(batch, performance.now() + WRITE_MS, outcomes)
+      // A transaction of one cell lies on one shard.
+      const until = performance.now() + WRITE_MS
+      for (const part of Map.groupBy(batch, ({ message }) => cellOf(message._id)).values())
+        await this.#writeParts(part, until, outcomes)
       return undefined
     } catch (error) {
       if (!(error instanceof OutcomeUnknown) && outcomes.size === 0) throw error
@@ -83,7 +90,7 @@ class BatchWriter {
   }
 
   async #divide(batch: readonly MessageWrites[], error: unknown, until: number, outcomes: Outcomes): Promise<void> {
-    const free = await this.#transactions.bounded(until, withoutTaken(this.#messages, batch, outcomes))
+    const free = await this.#transactions.bounded(until, withoutTaken(this.#messages, this.#cells, batch, outcomes))
     if (batch.length > 1) for (const part of partsOf(free)) await this.#writeParts(part, until, outcomes)
     else if (free.length === 1) this.#log.warn({ err: error }, 'a message was not stored; it was refused for now')
   }
@@ -140,12 +147,15 @@ function partsOf(batch: readonly MessageWrites[]): (readonly MessageWrites[])[] 
 /** Those whose idempotency key is free; the others are noted. */
 async function withoutTaken(
   messages: Collection<MessageDoc>,
+  cells: Cells,
   batch: readonly MessageWrites[],
   outcomes: Outcomes,
 ): Promise<readonly MessageWrites[]> {
   const keys = batch.flatMap(({ message: { user_id, idem } }) => (idem ? [{ user_id, 'idem.key': idem.key }] : []))
   if (keys.length === 0) return batch
-  const holders = await messages.find({ $or: keys }, { projection: { user_id: 1, 'idem.key': 1 } }).toArray()
+  const holders = await messages
+    .find({ ...cells.all(), $or: keys }, { projection: { user_id: 1, 'idem.key': 1 } })
+    .toArray()
   const taken = new Map(holders.map(holder => [keyOf(holder), holder._id]))
   return batch.filter(({ message }) => {
     const holder = message.idem && taken.get(keyOf(message))
@@ -159,7 +169,7 @@ function keyOf({ user_id, idem }: Pick<MessageDoc, 'user_id' | 'idem'>): string 
 }
 
 /** Removes bodies without a message; if that fails, a sweep does it later. */
-async function discard(bodies: Collection<BodyDoc>, parts: readonly BodyDoc[][]): Promise<void> {
+async function discard(bodies: Collection<BodyDoc>, cells: Cells, parts: readonly BodyDoc[][]): Promise<void> {
   const ids = parts.flat().map(({ _id }) => _id)
-  await withTimeout(WRITE_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
+  await withTimeout(WRITE_MS, bodies.deleteMany({ _id: { $in: ids }, ...cells.of(ids) })).catch(() => undefined)
 }

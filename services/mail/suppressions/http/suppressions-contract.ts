@@ -1,8 +1,8 @@
 /** The operations on the suppressions of an account. */
 import { z } from 'zod'
-import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { SUPPRESSION_ORIGINS, SUPPRESSION_REASONS } from '../rules/suppression.ts'
 import { suppressedEmail, suppressedStream, suppressionInput } from '../rules/suppression-input.ts'
@@ -42,20 +42,23 @@ const one = {
   query: z.strictObject({ stream: suppressedStream }),
 }
 
+/** By time or by address; reasons and ends are in no index with the account. */
+export const SUPPRESSION_ORDERS = listOrders('desc', { created_at: ['_id'], email: ['email', 'stream'] })
+
 /** `GET /api/v1/suppressions`. */
 export const listSuppressionsOperation = endpoint({
   operationId: 'listSuppressions',
   tag: 'Suppressions',
   method: 'GET',
   path: '/api/v1/suppressions',
-  summary: 'Lists the addresses that the account sends nothing to, newest first.',
+  summary: 'Lists the addresses that the account sends nothing to, newest first unless another order is asked for.',
   access: READ,
-  query: pageQuery.extend({
+  query: orderedPageQuery(SUPPRESSION_ORDERS, {
     email: suppressedEmail.optional(),
     stream: suppressedStream.optional(),
     reason: z.enum(SUPPRESSION_REASONS).optional(),
   }),
-  response: pageOf(suppression),
+  response: orderedPageOf(suppression),
 })
 
 /** `GET /api/v1/suppressions/{id}`. */

@@ -1,11 +1,11 @@
 /** Suppressions over HTTP. */
 import type { z } from 'zod'
-import { toPage } from '../../../platform/cursor-pages.ts'
 import { createBodyRoom, readInPlace } from '../../../platform/http/body-room.ts'
 import { sendCsv } from '../../../platform/http/csv-download.ts'
 import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
 import { readFile, type UploadedFile } from '../../../platform/http/uploaded-file.ts'
 import { bind, parse, type WebContext } from '../../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../../platform/ordered-pages.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { csvLine } from '../../../platform/tables/rules/csv.ts'
 import { type Principal, requireUnrestricted } from '../../http/shared/authorise.ts'
@@ -24,27 +24,39 @@ import {
   IMPORT_BYTES,
   importSuppressionsOperation,
   listSuppressionsOperation,
+  SUPPRESSION_ORDERS,
   type suppression,
 } from './suppressions-contract.ts'
 
 /** Columns of the export; the import reads them. */
 const COLUMNS = ['email', 'reason', 'stream', 'origin', 'expires_at', 'created_at', 'detail'] as const
 
-/** Puts the operations on suppressions on the router. A token that is limited to domains sees and changes none. */
-export function mountSuppressions(router: Router, deps: MailHttpDeps): void {
-  const { clock, mongo } = deps
-  const useCase = { db: mongo.db, clock }
-  const authorise: MailHttpDeps['authorise'] = async (context, access) => {
-    const caller = await deps.authorise(context, access)
+/** Puts the list on the router. */
+export function addSuppressionList(router: Router, deps: Pick<MailHttpDeps, 'authorise' | 'mongo'>): void {
+  bind(router, unrestricted(deps), listSuppressionsOperation, async ({ query }, { account }) => {
+    const rows = await listSuppressions(deps.mongo.db, account.id, query, orderedPage(SUPPRESSION_ORDERS, query))
+    return toOrderedPage(SUPPRESSION_ORDERS, query, rows, show)
+  })
+}
+
+/** A token that is limited to domains sees and changes none. */
+function unrestricted({ authorise }: Pick<MailHttpDeps, 'authorise'>): MailHttpDeps['authorise'] {
+  return async (context, access) => {
+    const caller = await authorise(context, access)
     requireUnrestricted(caller)
     return caller
   }
+}
+
+/** Puts the operations on suppressions on the router. */
+export function mountSuppressions(router: Router, deps: MailHttpDeps): void {
+  const { clock, mongo } = deps
+  const useCase = { db: mongo.db, clock }
+  const authorise = unrestricted(deps)
   const audit = (caller: Principal, context: WebContext, verb: string, target: { id: string; name: string }) =>
     deps.audit(caller, context, { action: `suppression.${verb}`, target: { type: 'suppression', ...target } })
 
-  bind(router, authorise, listSuppressionsOperation, async ({ query }, { account }) =>
-    toPage(await listSuppressions(mongo.db, account.id, query, query), query.limit, show),
-  )
+  addSuppressionList(router, deps)
 
   bind(router, authorise, exportSuppressionsOperation, async (_, { account }, context) => {
     sendCsv(context, 'suppressions', lines(everySuppression(mongo.db, account.id)))

@@ -2,7 +2,6 @@
  * Suppressed addresses. Delivery asks for those of each claimed batch and adds those that bounce, so this collection is
  * read and written through the driver.
  */
-import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import {
   type Collection,
   collectionOf,
@@ -11,7 +10,9 @@ import {
   isDuplicateKey,
   type Session,
 } from '../../../platform/database/mongo.ts'
+import { orderedQuery } from '../../../platform/database/read-page.ts'
 import { newId } from '../../../platform/ids.ts'
+import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 import type { SuppressionOrigin, SuppressionReason, SuppressionState } from '../rules/suppression.ts'
 
 /** A suppressed address. `_id` is `sup_…`; one document for each account, address and stream. */
@@ -149,17 +150,18 @@ export interface SuppressionFilter {
   reason?: SuppressionReason | undefined
 }
 
-/** A page of an account's entries, newest first; one more than `limit`, which shows whether more follow. */
+/** A page of an account's entries in one of the orders of the list; one more than `limit`, which shows whether more follow. */
 export async function listSuppressions(
   db: Db,
   userId: string,
   filter: SuppressionFilter,
-  { after, limit }: PageRequest,
+  page: OrderedPage,
 ): Promise<SuppressionDoc[]> {
+  const { after, sort } = orderedQuery(page)
   return collectionOf(db, SUPPRESSIONS)
-    .find({ ...filterOf(userId, filter), ...(after !== undefined && { _id: { $lt: after } }) })
-    .sort({ _id: -1 })
-    .limit(limit + 1)
+    .find({ $and: [filterOf(userId, filter), after] })
+    .sort(sort)
+    .limit(page.limit + 1)
     .toArray()
 }
 

@@ -2,9 +2,12 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import { reason } from '../../../platform/sentences/issue-reason.ts'
 import type { Access } from '../../http/shared/access.ts'
+import { managedBy } from '../../http/shared/records.ts'
 import { TEMPLATE_LIMITS } from '../rules/template-limits.ts'
+import { isTemplateName, RESERVED_NAME, TEMPLATE_NAME } from '../rules/template-name.ts'
 
 const READ: Access = { kind: 'account', scope: 'templates:read' }
 const WRITE: Access = { kind: 'account', scope: 'templates:write' }
@@ -12,16 +15,13 @@ const WRITE: Access = { kind: 'account', scope: 'templates:write' }
 const BODY_BYTES = 3 * 1024 * 1024
 const time = z.iso.datetime()
 
-/** Name of a template: it takes the place of the id in paths, so it looks like neither an id nor another path. */
-const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
-const RESERVED = /^(?:tpl_|preview$)/
 const name = z
   .string()
   .max(TEMPLATE_LIMITS.name, { abort: true })
-  .regex(NAME, reason('field.template_name'))
-  .refine(value => !RESERVED.test(value), reason('field.template_name'))
+  .regex(TEMPLATE_NAME, reason('field.template_name'))
+  .refine(isTemplateName, reason('field.template_name'))
   .meta({
-    not: { pattern: RESERVED.source },
+    not: { pattern: RESERVED_NAME.source },
     description: 'Unique in the account; may be used in place of the id.',
   })
 
@@ -78,6 +78,7 @@ const summary = z
     version: z.number().int().nullable().describe('The published version, which is sent; null: none yet.'),
     published_at: time.nullable(),
     has_changes: z.boolean().describe('The draft is not what is published.'),
+    managed_by: managedBy.nullable().describe('The Kubernetes resource that manages it.'),
     created_at: time,
     updated_at: time,
   })
@@ -116,7 +117,7 @@ const preview = z
       .string()
       .nullable()
       .describe(
-        'With `framed`: path of a page with the html, for a sandboxed frame, until the next preview of the account.',
+        'With `framed`: path of a page with the html, for a sandboxed frame, until the third next preview of the account.',
       ),
   })
   .meta({ id: 'TemplatePreview' })
@@ -158,16 +159,19 @@ export const createTemplateOperation = endpoint({
   response: template,
 })
 
+/** By time or by name; the time of the last change is in no index. */
+export const TEMPLATE_ORDERS = listOrders('asc', { created_at: ['_id'], name: ['name'] })
+
 /** `GET /api/v1/templates`. */
 export const listTemplatesOperation = endpoint({
   operationId: 'listTemplates',
   tag: 'Templates',
   method: 'GET',
   path: '/api/v1/templates',
-  summary: 'Lists the templates of the account, oldest first.',
+  summary: 'Lists the templates of the account, oldest first unless another order is asked for.',
   access: READ,
-  query: pageQuery,
-  response: pageOf(summary),
+  query: orderedPageQuery(TEMPLATE_ORDERS),
+  response: orderedPageOf(summary),
 })
 
 /** `GET /api/v1/templates/{id}`. */
@@ -317,7 +321,7 @@ export const previewFrameOperation = endpoint({
   tag: 'Templates',
   method: 'GET',
   path: '/api/v1/template-previews/{id}',
-  summary: 'The html of the latest preview for a sandboxed frame; nothing in it runs or loads.',
+  summary: 'The html of a recent preview for a sandboxed frame; nothing in it runs or loads.',
   access: READ,
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   responseContent: { 'text/html': { type: 'string' } },

@@ -1,10 +1,12 @@
 /** Templates over HTTP. */
 
 import type { z } from 'zod'
+import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { personOf } from '../../../accounts/http/audit-caller.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { newId } from '../../../platform/ids.ts'
+import { orderedPage, toOrderedPage } from '../../../platform/ordered-pages.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
@@ -54,9 +56,10 @@ export function mountTemplates(router: Router, deps: MailHttpDeps): void {
     return showTemplate(created)
   })
 
-  bind(router, authorise, contract.listTemplatesOperation, async ({ query }, { account }) =>
-    toPage(await listTemplates(mongo.db, account.id, query), query.limit, showSummary),
-  )
+  bind(router, authorise, contract.listTemplatesOperation, async ({ query }, { account }) => {
+    const rows = await listTemplates(mongo.db, account.id, orderedPage(contract.TEMPLATE_ORDERS, query))
+    return toOrderedPage(contract.TEMPLATE_ORDERS, query, rows, showSummary)
+  })
 
   bind(router, authorise, contract.getTemplateOperation, async ({ params }, { account }) =>
     showTemplate(await getTemplate(useCase, account.id, params.id)),
@@ -131,6 +134,7 @@ function showSummary(row: TemplateRow) {
     version: row.published?.version ?? null,
     published_at: row.published?.at.toISOString() ?? null,
     has_changes: row.published_revision !== row.revision,
+    managed_by: showManagedBy(row.managed_by),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

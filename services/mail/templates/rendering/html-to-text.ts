@@ -1,5 +1,6 @@
 /** The text of an HTML part, for templates without a text of their own. */
-import { type Token, Tokenizer, TokenizerMode } from 'parse5'
+import { type Token, Tokenizer } from 'parse5'
+import { TEXT_ELEMENTS } from './text-elements.ts'
 import { writeInTurns } from './write-in-turns.ts'
 
 /** Elements that begin a line, and those that begin a paragraph. */
@@ -9,16 +10,8 @@ const LINES = new Set(
   ),
 )
 const PARAGRAPHS = new Set('h1 h2 h3 h4 h5 h6 ol p pre table ul'.split(' '))
-/** Elements whose content nobody reads. */
-const SKIPPED: Readonly<Record<string, number>> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  style: TokenizerMode.RAWTEXT,
-  noframes: TokenizerMode.RAWTEXT,
-  iframe: TokenizerMode.RAWTEXT,
-  xmp: TokenizerMode.RAWTEXT,
-  noembed: TokenizerMode.RAWTEXT,
-  title: TokenizerMode.RCDATA,
-}
+/** Elements whose text a browser shows. */
+const SHOWN = new Set(['textarea', 'plaintext'])
 
 /**
  * Text with its line breaks: paragraphs are parted by an empty line, list entries begin with "- ", a link is followed by
@@ -31,10 +24,9 @@ export async function htmlToText(html: string): Promise<string> {
     {},
     {
       onStartTag(token) {
-        const mode = Object.hasOwn(SKIPPED, token.tagName) ? SKIPPED[token.tagName] : undefined
-        writer.skipping = mode !== undefined
-        if (mode !== undefined) tokenizer.state = mode
-        else if (token.tagName === 'textarea') tokenizer.state = TokenizerMode.RCDATA
+        const state = TEXT_ELEMENTS.get(token.tagName)
+        writer.skipping = state !== undefined && !SHOWN.has(token.tagName)
+        tokenizer.state = state ?? tokenizer.state
         if (token.tagName === 'a') link = { href: attribute(token, 'href'), from: writer.words.length }
         else if (token.tagName === 'img') writer.add(attribute(token, 'alt'))
         else writer.breakFor(token.tagName)

@@ -3,11 +3,10 @@ import * as field from '../../../platform/database/fields.ts'
 import { type Db, defineModel, modelOf } from '../../../platform/database/models.ts'
 import { MINUTE_MS } from '../../../platform/durations.ts'
 
-/** The latest preview of each account; `_id` is the account, so that there is never more than one. */
+/** The latest previews of each account; `_id` is the account, so that there are never more than {@link KEPT}. */
 export const templatePreviews = defineModel('template_previews', {
   _id: field.text,
-  key: field.text,
-  html: field.text,
+  pages: [{ _id: false, key: field.text, html: field.text }],
   exp: field.date,
 })
 templatePreviews.schema.index({ exp: 1 }, { expireAfterSeconds: 0 })
@@ -15,13 +14,21 @@ templatePreviews.schema.index({ exp: 1 }, { expireAfterSeconds: 0 })
 /** Lifetime of a preview: as long as it may be on a screen before its frame is loaded again. */
 const LIFETIME_MS = 10 * MINUTE_MS
 
-/** Stores the preview of an account in the place of the one before. */
+/**
+ * Previews kept for an account. A frame asks for its page after the answer that names it, and by then the next preview
+ * may be stored: while a user types, or in a second window. Three pages of the largest size fit one document.
+ */
+export const KEPT = 3
+
+/** Stores a preview of an account; the oldest one goes when there are more than {@link KEPT}. */
 export async function savePreview(db: Db, userId: string, key: string, html: string, now: Date): Promise<void> {
   const exp = new Date(now.getTime() + LIFETIME_MS)
-  await modelOf(db, templatePreviews).updateOne({ _id: userId }, { $set: { key, html, exp } }, { upsert: true })
+  const pages = { $each: [{ key, html }], $slice: -KEPT }
+  await modelOf(db, templatePreviews).updateOne({ _id: userId }, { $set: { exp }, $push: { pages } }, { upsert: true })
 }
 
-/** The HTML of a preview of the account, while it is the latest one. */
+/** The HTML of a preview of the account, while it is one of the latest. */
 export async function readPreview(db: Db, userId: string, key: string): Promise<string | undefined> {
-  return (await modelOf(db, templatePreviews).findOne({ _id: userId, key }).lean())?.html
+  const stored = await modelOf(db, templatePreviews).findOne({ _id: userId, 'pages.key': key }).lean()
+  return stored?.pages?.find(page => page.key === key)?.html
 }

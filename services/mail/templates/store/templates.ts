@@ -1,5 +1,5 @@
 /** Templates and their published versions. */
-import type { PageRequest } from '../../../platform/cursor-pages.ts'
+
 import * as field from '../../../platform/database/fields.ts'
 import {
   type Db,
@@ -9,6 +9,10 @@ import {
   modelOf,
   type Session,
 } from '../../../platform/database/models.ts'
+import { orderedQuery } from '../../../platform/database/read-page.ts'
+import { managed, releasedBy } from '../../../platform/managed/managed-fields.ts'
+import { listManagedBy } from '../../../platform/managed/managed-records.ts'
+import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 
 /** Parts and variables, of a draft or a version. */
 const content = {
@@ -31,10 +35,13 @@ export const templates = defineModel('templates', {
   published_revision: field.optional(Number),
   /** The version that is sent; absent until the first publication. */
   published: field.optional(field.part({ version: field.number, at: field.date })),
+  ...managed,
+  released_by: releasedBy,
   ...field.times,
 })
 templates.schema.index({ user_id: 1, name: 1 }, { unique: true })
 templates.schema.index({ user_id: 1, _id: 1 })
+templates.schema.index({ 'managed_by.uid': 1 }, { sparse: true })
 
 /** A published version; never changed. `_id` is `<template>.<version>`. */
 export const templateVersions = defineModel('template_versions', {
@@ -82,13 +89,19 @@ export async function findTemplate(
 }
 
 /** A page of an account's templates, oldest first, without html and text; one more than `limit`. */
-export async function listTemplates(db: Db, userId: string, { limit, after }: PageRequest): Promise<TemplateRow[]> {
+export async function listTemplates(db: Db, userId: string, page: OrderedPage): Promise<TemplateRow[]> {
+  const { after, sort } = orderedQuery(page)
   return modelOf(db, templates)
-    .find({ user_id: userId, ...(after !== undefined && { _id: { $gt: after } }) })
-    .sort({ _id: 1 })
-    .limit(limit + 1)
+    .find({ $and: [{ user_id: userId }, after] })
+    .sort(sort)
+    .limit(page.limit + 1)
     .select({ 'draft.html': 0, 'draft.text': 0, 'draft.variables': 0 })
     .lean<TemplateRow[]>()
+}
+
+/** The templates that the resource with this uid manages, in all accounts. */
+export function templatesOfResource(db: Db, uid: string): Promise<TemplateDoc[]> {
+  return listManagedBy(modelOf(db, templates), uid)
 }
 
 /** What a write may replace. */
@@ -99,9 +112,11 @@ export async function updateTemplate(
   db: Db,
   { _id, revision }: Pick<TemplateDoc, '_id' | 'revision'>,
   change: TemplateChange,
-  session?: Session,
+  { session, remove = [] }: { session?: Session; remove?: readonly ('managed_by' | 'k8s' | 'released_by')[] } = {},
 ): Promise<TemplateDoc | undefined> {
-  const update = modelOf(db, templates).findOneAndUpdate({ _id, revision }, { $set: change })
+  const $unset = Object.fromEntries(remove.map(field => [field, '' as const]))
+  const written = { $set: change, ...(remove.length > 0 && { $unset }) }
+  const update = modelOf(db, templates).findOneAndUpdate({ _id, revision }, written)
   return (await update.session(session ?? null).lean()) ?? undefined
 }
 

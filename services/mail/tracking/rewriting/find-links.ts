@@ -1,5 +1,6 @@
 /** Finds in HTML what tracking changes: the addresses of links, and the place for an image. */
-import { type Token, Tokenizer, TokenizerMode } from 'parse5'
+import { type Token, Tokenizer } from 'parse5'
+import { TEXT_ELEMENTS } from '../../templates/rendering/text-elements.ts'
 import { writeInTurns } from '../../templates/rendering/write-in-turns.ts'
 
 /** An `href` attribute with its name and quotes; `value` has its character references decoded. */
@@ -21,18 +22,6 @@ const OPT_OUT = 'data-no-track'
 /** Most links of a message that are tracked; further ones are left alone. Each is encrypted for each recipient. */
 export const MAX_LINKS = 1_000
 
-/** Elements whose content is text, whatever it looks like. */
-const TEXT_ONLY: Readonly<Record<string, number>> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  style: TokenizerMode.RAWTEXT,
-  noframes: TokenizerMode.RAWTEXT,
-  iframe: TokenizerMode.RAWTEXT,
-  xmp: TokenizerMode.RAWTEXT,
-  noembed: TokenizerMode.RAWTEXT,
-  title: TokenizerMode.RCDATA,
-  textarea: TokenizerMode.RCDATA,
-  plaintext: TokenizerMode.PLAINTEXT,
-}
 /** Other languages within HTML: their links are not those of a mail's text. */
 const FOREIGN = new Set(['svg', 'math'])
 
@@ -47,7 +36,7 @@ export async function findPlaces(html: string): Promise<FoundPlaces> {
       onStartTag(token) {
         const { tagName } = token
         if (FOREIGN.has(tagName) && !token.selfClosing) foreign++
-        if (Object.hasOwn(TEXT_ONLY, tagName)) tokenizer.state = TEXT_ONLY[tagName] ?? TokenizerMode.DATA
+        tokenizer.state = TEXT_ELEMENTS.get(tagName) ?? tokenizer.state
         const link = tagName === 'a' && foreign === 0 && links.length < MAX_LINKS ? linkOf(token) : undefined
         if (link) links.push(link)
       },

@@ -1,5 +1,6 @@
 /** Webhooks and their deliveries as the API shows them. */
 import type { z } from 'zod'
+import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
 import { showLog, showResult } from '../../../platform/webhooks/http/show-attempts.ts'
 import { bodyInFormat } from '../send-mail-webhooks.ts'
@@ -20,6 +21,7 @@ export function showWebhook(doc: MailWebhookDoc, now: Date): z.input<typeof webh
     domain_ids: doc.domain_ids,
     enabled: doc.enabled,
     notice_email: doc.notice_email ?? null,
+    managed_by: showManagedBy(doc.managed_by),
     disabled: disabled ? { at: disabled.at.toISOString(), ...sentenceFields('reason', disabled.reason) } : null,
     failing_since: failing?.since.toISOString() ?? null,
     paused_until: isPaused ? failing.paused_until.toISOString() : null,

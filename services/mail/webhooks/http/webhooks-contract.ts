@@ -1,11 +1,11 @@
 /** The operations on webhooks. */
 import { z } from 'zod'
-import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import { deliveryLog, resultFields } from '../../../platform/webhooks/http/attempt-schemas.ts'
 import type { Access } from '../../http/shared/access.ts'
-import { recordParams } from '../../http/shared/records.ts'
+import { managedBy, recordParams } from '../../http/shared/records.ts'
 import { MAIL_EVENT_TYPES } from '../rules/mail-event.ts'
 import { WEBHOOK_FORMATS } from '../rules/resend-format.ts'
 
@@ -33,6 +33,8 @@ export const webhook = z
     domain_ids: z.array(z.string()),
     enabled: z.boolean(),
     notice_email: z.string().nullable(),
+    /** The Kubernetes resource that manages it. */
+    managed_by: managedBy.nullable(),
     /** Why and when the platform disabled it. */
     disabled: z
       .strictObject({
@@ -92,16 +94,19 @@ const fields = {
   notice_email: z.email().max(254).nullable(),
 }
 
+/** An account has few webhooks: their names are in no index. */
+export const WEBHOOK_ORDERS = listOrders('asc', { created_at: ['_id'] })
+
 /** `GET /api/v1/webhooks`. */
 export const listMailWebhooksOperation = endpoint({
   operationId: 'listMailWebhooks',
   tag: 'Webhooks',
   method: 'GET',
   path: '/api/v1/webhooks',
-  summary: 'Lists the webhooks of the account, oldest first.',
+  summary: 'Lists the webhooks of the account, oldest first unless another order is asked for.',
   access: READ,
-  query: pageQuery,
-  response: pageOf(webhook),
+  query: orderedPageQuery(WEBHOOK_ORDERS),
+  response: orderedPageOf(webhook),
 })
 
 /** `POST /api/v1/webhooks`. */
@@ -201,21 +206,25 @@ export const testMailWebhookOperation = endpoint({
   response: webhookDeliveryDetail,
 })
 
+/** Events are found by their time; attempts and their results are in no index. */
+export const DELIVERY_ORDERS = listOrders('desc', { created_at: ['_id'] })
+
 /** `GET /api/v1/webhooks/{id}/deliveries`. */
 export const listWebhookDeliveriesOperation = endpoint({
   operationId: 'listWebhookDeliveries',
   tag: 'Webhooks',
   method: 'GET',
   path: '/api/v1/webhooks/{id}/deliveries',
-  summary: 'The events of a webhook of the last 30 days and what became of them, newest first.',
+  summary:
+    'The events of a webhook of the last 30 days and what became of them, newest first unless another order is asked for.',
   access: READ,
   params: recordParams,
-  query: pageQuery.extend({
+  query: orderedPageQuery(DELIVERY_ORDERS, {
     state: state.optional(),
     type: z.enum(MAIL_EVENT_TYPES).optional(),
     email_id: z.string().min(1).max(128).optional(),
   }),
-  response: pageOf(webhookDelivery),
+  response: orderedPageOf(webhookDelivery),
 })
 
 const deliveryParams = recordParams.extend({ delivery: z.string().min(1).max(128) })

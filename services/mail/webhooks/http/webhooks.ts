@@ -1,6 +1,6 @@
 /** Webhooks over HTTP. */
-import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
+import { orderedPage, toOrderedPage } from '../../../platform/ordered-pages.ts'
 import { listEvents } from '../../../platform/webhooks/event-queue.ts'
 import { sendTest } from '../../../platform/webhooks/replay-events.ts'
 import {
@@ -25,6 +25,7 @@ import { listMailWebhooks, type MailWebhookDoc, mailWebhookStore } from '../stor
 import { showDelivery, showDeliveryDetail, showWebhook } from './webhook-views.ts'
 import {
   createMailWebhookOperation,
+  DELIVERY_ORDERS,
   deleteMailWebhookOperation,
   getMailWebhookOperation,
   getWebhookDeliveryOperation,
@@ -35,6 +36,7 @@ import {
   replayWebhookOperation,
   rotateMailWebhookOperation,
   testMailWebhookOperation,
+  WEBHOOK_ORDERS,
 } from './webhooks-contract.ts'
 
 const REFUSALS: DeliveryRefusals = { unknown: 'not_found', conflict: 'conflict' }
@@ -47,9 +49,10 @@ export function mountMailWebhooks(router: Router, deps: MailHttpDeps): void {
   const audit = (caller: Principal, context: WebContext, verb: string, { _id, name, url }: MailWebhookDoc) =>
     deps.audit(caller, context, { action: `webhook.${verb}`, target: { type: 'webhook', id: _id, name: name || url } })
 
-  bind(router, authorise, listMailWebhooksOperation, async ({ query }, { account }) =>
-    toPage(await listMailWebhooks(mongo.db, account.id, query), query.limit, show),
-  )
+  bind(router, authorise, listMailWebhooksOperation, async ({ query }, { account }) => {
+    const rows = await listMailWebhooks(mongo.db, account.id, orderedPage(WEBHOOK_ORDERS, query))
+    return toOrderedPage(WEBHOOK_ORDERS, query, rows, show)
+  })
 
   bind(router, authorise, createMailWebhookOperation, async ({ body }, caller, context) => {
     const { webhook, secret } = await createMailWebhook(useCase, caller.account.id, body)
@@ -99,7 +102,9 @@ function mountDeliveries(router: Router, deps: MailHttpDeps, useCase: WebhookDep
       ...{ type, state: state === 'delivered' ? ('done' as const) : state },
       ...(email_id !== undefined && { fields: { 'data.email_id': email_id } }),
     }
-    return toPage(await listEvents(store.events, params.id, filter, query), query.limit, showDelivery)
+    const { limit, order, position: [after] = [] } = orderedPage(DELIVERY_ORDERS, query)
+    const rows = await listEvents(store.events, params.id, filter, { limit, order, after })
+    return toOrderedPage(DELIVERY_ORDERS, query, rows, showDelivery)
   })
 
   bind(router, authorise, getWebhookDeliveryOperation, async ({ params }, { account }) => {

@@ -1,5 +1,7 @@
 /** The fields of messages that their events repeat. */
+
 import { collectionOf, type Db } from '../../../platform/database/mongo.ts'
+import { cellsOf } from '../../store/cells.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { MESSAGES } from '../../store/messages.ts'
 import type { EmailFacts } from '../rules/mail-event.ts'
@@ -12,7 +14,7 @@ export async function findEmailFacts(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, EmailFacts & Pick<MessageDoc, 'domain_id'>>> {
   const found = await collectionOf(db, MESSAGES)
-    .find({ _id: { $in: [...new Set(ids)] } })
+    .find({ _id: { $in: [...new Set(ids)] }, ...cellsOf(db).of(ids) })
     .project<EmailFacts & Pick<MessageDoc, 'domain_id'>>(FIELDS)
     .batchSize(ids.length + 1)
     .toArray()

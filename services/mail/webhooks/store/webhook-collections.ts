@@ -1,10 +1,11 @@
 /** Webhooks of accounts, and their events. */
 
-import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import * as field from '../../../platform/database/fields.ts'
 import { type Db, type DocumentOf, defineModel, modelOf, type Session } from '../../../platform/database/models.ts'
 import { collectionOf, defineCollection } from '../../../platform/database/mongo.ts'
-import { readPage } from '../../../platform/database/read-page.ts'
+import { readOrdered } from '../../../platform/database/read-page.ts'
+import { listManagedBy } from '../../../platform/managed/managed-records.ts'
+import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 import {
   EVENT_INDEXES,
   type WebhookEvent,
@@ -32,6 +33,7 @@ export const mailWebhooks = defineModel('mail_webhooks', {
 mailWebhooks.schema.index({ user_id: 1, _id: 1 })
 // Disabled webhooks whose owners have not been told.
 mailWebhooks.schema.index({ 'disabled.notify': 1 }, { sparse: true })
+mailWebhooks.schema.index({ 'managed_by.uid': 1 }, { sparse: true })
 
 export type MailWebhookDoc = DocumentOf<typeof mailWebhooks>
 
@@ -70,14 +72,24 @@ export async function findMailWebhook(
   return (await modelOf(db, mailWebhooks).findOne({ _id: id, user_id: userId }, null, options).lean()) ?? undefined
 }
 
+/** All webhooks of an account, oldest first: they are few. */
+export async function webhooksOfAccount(db: Db, userId: string): Promise<MailWebhookDoc[]> {
+  return modelOf(db, mailWebhooks).find({ user_id: userId }).sort({ _id: 1 }).lean<MailWebhookDoc[]>()
+}
+
+/** The webhooks that the resource with this uid manages, in all accounts. */
+export function mailWebhooksOfResource(db: Db, uid: string): Promise<MailWebhookDoc[]> {
+  return listManagedBy(modelOf(db, mailWebhooks), uid)
+}
+
 /** How many webhooks an account has. */
 export async function countMailWebhooks(db: Db, userId: string): Promise<number> {
   return modelOf(db, mailWebhooks).countDocuments({ user_id: userId })
 }
 
 /** A page of the webhooks of an account and one more, oldest first. */
-export function listMailWebhooks(db: Db, userId: string, page: PageRequest): Promise<MailWebhookDoc[]> {
-  return readPage(modelOf(db, mailWebhooks), { user_id: userId }, page)
+export function listMailWebhooks(db: Db, userId: string, page: OrderedPage): Promise<MailWebhookDoc[]> {
+  return readOrdered(modelOf(db, mailWebhooks), { user_id: userId }, page)
 }
 
 /** Stores a webhook. */

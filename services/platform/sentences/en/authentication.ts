@@ -1,9 +1,9 @@
 /** Mail that receivers refuse because they cannot verify its sender, and what to do about it. */
 
 export const authentication = {
-  'authentication.refused': '{site} refuses mail of {domain} ({status}). {hint}',
-  'authentication.more': 'Further receivers that refuse it: {count}.',
-  'authentication.none': 'No receiver has refused mail for failed authentication in the last 7 days.',
+  'authentication.refused': '{site} rejects mail from {domain} ({status}). {hint}',
+  'authentication.more': 'Other receivers that reject it: {count}.',
+  'authentication.none': 'No receiver has rejected mail for failed authentication in the last 7 days.',
   'authentication.not_verified': 'The domain is not verified yet.',
   // What to do
   'authentication.fix_spf':

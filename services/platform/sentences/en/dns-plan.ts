@@ -18,6 +18,9 @@ export const dnsPlan = {
   'dns_plan.return_path_mx_foreign': 'Mail to {name} goes to {hosts}; bounces would be lost there.',
   'dns_plan.return_path_spf_other': '{name} has an SPF record that does not name our servers: {value}',
   'dns_plan.disabled': 'The record at {name} is disabled; enable it at your DNS provider.',
+  'dns_plan.endpoint_foreign':
+    'public DNS has {name} {type} with values that are not of this domain. external-dns writes whole record sets and changes only those that it owns: add the value of status.records where the set is kept, and set spec.dns.records for this record to Guidance.',
+  'dns_plan.endpoint_unknown': 'It is unknown which records {name} has: {reason}',
   'dns_plan.locked': 'The record at {name} is locked; unlock it at your DNS provider.',
   'dns_plan.too_long': 'The value has {bytes} bytes; your DNS provider accepts {limit} in a TXT record.',
   'dns_plan.no_zone': 'Your DNS account has no zone for {name}.',

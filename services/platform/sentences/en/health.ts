@@ -5,13 +5,13 @@ export const health = {
   'health.database_down': 'The database does not answer.',
   'health.clock_ok': "The clock of this machine agrees with the database's.",
   'health.clock_ahead':
-    "The clock of this machine is {seconds} s ahead of the database's; check its time synchronisation.",
+    "The clock of this machine is {seconds} s ahead of the database's; check its time synchronization.",
   'health.clock_behind':
-    "The clock of this machine is {seconds} s behind the database's; check its time synchronisation.",
+    "The clock of this machine is {seconds} s behind the database's; check its time synchronization.",
   'health.workers_ok': 'Running delivery workers: {count}.',
   'health.workers_none': 'No delivery worker is running; accepted mail waits.',
-  'health.hostname_ok': 'The host calls itself {hostname}.',
-  'health.hostname_private': 'MAIL_HOSTNAME {hostname} is not a public name; many receivers refuse it.',
+  'health.hostname_ok': 'The host identifies itself as {hostname}.',
+  'health.hostname_private': 'MAIL_HOSTNAME {hostname} is not a public name; many receivers reject it.',
   'health.sending_ip_missing': 'SENDING_IP is not set; SPF and PTR cannot be checked for it.',
   'health.sending_ip_unused': 'Not needed for DELIVERY_MODE={mode}.',
   'health.sending_ip_set': '{addresses}',

@@ -13,6 +13,7 @@ import { health } from './health.ts'
 import { inbound } from './inbound.ts'
 import { json } from './json.ts'
 import { limits } from './limits.ts'
+import { mcp } from './mcp.ts'
 import { members } from './members.ts'
 import { problemTitles } from './problem-titles.ts'
 import { queueControl } from './queue-control.ts'
@@ -40,6 +41,7 @@ export const english = {
   ...inbound,
   ...json,
   ...limits,
+  ...mcp,
   ...members,
   ...problemTitles,
   ...reports,

@@ -16,7 +16,7 @@ export const reports = {
   'report.field_missing': 'The report has no valid {field}.',
   'report.too_many_records': 'The report has more than {count} records.',
   'report.no_valid_records': 'None of the {count} records of the report is valid.',
-  'report.period': 'The period of the report is not valid, lies in the future, or began more than {days} days ago.',
+  'report.period': 'The period of the report is not valid, is in the future, or began more than {days} days ago.',
   'report.other_domain': 'The report is about {reported}, not about {domain}.',
   'report.no_attachment': 'The message has no attachment that can be a report.',
   'report.busy': 'Too many reports are being read now.',
@@ -24,7 +24,7 @@ export const reports = {
   'report.ours': 'This installation sends this mail, and it passes.',
   'report.ours_failing':
     'This installation sends this mail, but it fails. Check the DKIM and SPF records of the domain.',
-  'report.authorised': 'Another server that the SPF record or a DKIM key of the domain authorises.',
+  'report.authorised': 'Another server that the SPF record or a DKIM key of the domain authorizes.',
   'report.forwarder':
     'The DKIM signature passes and SPF does not, as for mail that a forwarder or a mailing list passed on. No action is needed.',
   'report.forwarder_failing':

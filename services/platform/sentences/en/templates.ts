@@ -18,10 +18,11 @@ export const templates = {
   'field.template_character': 'The characters U+FDD0 and U+FDD1 are no text. Remove them.',
   'field.template_variable': 'The variable "{name}" is not declared. Add it to the variables, or correct its name.',
   'field.template_place':
-    'No value may stand here, because it could not be escaped (a script, a style sheet, a comment, or the name of a tag or attribute). Put it into text or a quoted attribute.',
+    'A value cannot be used here, because it could not be escaped (a script, a style sheet, a comment, or the name of a tag or attribute). Put it into text or a quoted attribute.',
   'field.template_unquoted': 'A value in the attribute {name} needs quotes around the attribute.',
-  'field.template_element': 'No value may stand in an attribute of the element {name}. Write it out in the template.',
-  'field.template_attribute': 'No value may stand in the attribute {name}. Write it out in the template.',
+  'field.template_element':
+    'A value cannot be used in an attribute of the element {name}. Write it out in the template.',
+  'field.template_attribute': 'A value cannot be used in the attribute {name}. Write it out in the template.',
   'field.template_url': 'An address may not begin with "{scheme}:". Allowed are: {schemes}.',
   'field.template_style':
     'A value in a style may have letters, digits, blanks and # % . , - _ only. Write addresses and functions out in the template.',

@@ -5,7 +5,7 @@ export const waysIn = {
   'detail.oidc_denied': 'The login at the provider was canceled or denied.',
   'detail.oidc_error': 'The login provider answered with the error {error}.',
   'detail.oidc_invalid': 'The answer of the login provider is not valid; begin again.',
-  'detail.oidc_no_email': 'The login provider sent no e-mail address; an administrator has to let it send one.',
+  'detail.oidc_no_email': 'The login provider sent no email address; an administrator has to configure it to send one.',
   'detail.oidc_unverified': 'The login provider has not verified {email}, so that it leads to no account here.',
   'detail.oidc_no_account':
     'There is no account for {email}. Log in another way and confirm this address in the settings, or ask an administrator for an invitation.',

@@ -1,19 +1,19 @@
 /** Results of webhooks that are ours: attempts without an answer, events that are over, webhooks that were disabled. */
 export const webhooks = {
-  'webhook.timeout': 'no answer in time',
+  'webhook.timeout': 'no response in time',
   'webhook.tls': 'TLS failed: {error}',
   'webhook.connection': 'no connection: {error}',
   'webhook.private_address': '{host} is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
   'webhook.no_public_address': '{host} has no public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
   'webhook.tls_required': '{protocol}// is not encrypted; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
   'webhook.url_login': 'the address contains a user name or password',
-  'webhook.answer_too_long': 'the answer has more than {bytes} bytes',
-  'webhook.redirect': 'the receiver answered {status}: redirects are not followed',
+  'webhook.answer_too_long': 'the response has more than {bytes} bytes',
+  'webhook.redirect': 'the receiver responded {status}: redirects are not followed',
   'webhook.no_secret': 'the secret of the webhook cannot be opened: {error}',
   'webhook.off': 'the webhook is off',
   'webhook.removed': 'the webhook was removed',
   'webhook.dropped': 'dropped, because more than {limit} newer events were waiting',
-  'webhook.gone': 'the receiver answered 410: it wants no more events',
+  'webhook.gone': 'the receiver responded 410: it wants no more events',
   'webhook.failing': 'every attempt of the last {days} days failed',
   'mail.webhook_disabled_subject': 'Webhook disabled: {name}',
   'mail.webhook_disabled_text':

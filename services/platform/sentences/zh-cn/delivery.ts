@@ -3,9 +3,11 @@ import type { delivery as english } from '../en/delivery.ts'
 
 export const delivery: Readonly<Record<keyof typeof english, string>> = {
   'delivery.accepted': '已接收',
+  'delivery.accepted_captured': '已接收并将被捕获：只进入其域名的收件箱，不会发给任何收件人',
+  'delivery.accepted_redirected': '已接收并重定向：发往 {address}，而不是 {recipients}',
   'delivery.scheduled': '计划于 {at} 发送',
   'delivery.canceled': '已由账号取消',
-  'delivery.suppressed': '自 {since} 起在账户的抑制列表中（{reason}）',
+  'delivery.suppressed': '自 {since} 起在账号的抑制列表中（{reason}）',
   'suppression.hard_bounce': '地址不存在',
   'suppression.complaint': '投诉',
   'suppression.unsubscribe': '已退订',

@@ -18,6 +18,9 @@ export const dnsPlan: Readonly<Record<keyof typeof english, string>> = {
   'dns_plan.return_path_mx_foreign': '发往 {name} 的邮件由 {hosts} 接收，退信会在那里丢失。',
   'dns_plan.return_path_spf_other': '{name} 的 SPF 记录未包含我们的服务器：{value}',
   'dns_plan.disabled': '{name} 的记录已停用，请在 DNS 服务商处启用。',
+  'dns_plan.endpoint_foreign':
+    '公共 DNS 中的 {name} {type} 含有不属于此域名的值。external-dns 写入整个记录集，且只更改其拥有的记录集：请在维护该记录集之处添加 status.records 中的值，并在 spec.dns.records 中将此记录设为 Guidance。',
+  'dns_plan.endpoint_unknown': '无法得知 {name} 有哪些记录：{reason}',
   'dns_plan.locked': '{name} 的记录已锁定，请在 DNS 服务商处解锁。',
   'dns_plan.too_long': '该值有 {bytes} 字节，而您的 DNS 服务商的 TXT 记录最多 {limit} 字节。',
   'dns_plan.no_zone': '您的 DNS 账号中没有 {name} 所属的区域。',

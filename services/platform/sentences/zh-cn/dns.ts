@@ -6,6 +6,7 @@ export const dns: Readonly<Record<keyof typeof english, string>> = {
   'dns.cached': '记录已发布，这些服务器仍返回缓存结果：{servers}。',
   'dns.wait_for_cache': '无需操作：等待缓存过期即可。',
   'dns.servers_differ': '{present} 已有该记录，{absent} 尚未同步。',
+  'dns.servers_lag': '{present} 已有该记录；以下服务器尚未同步：{servers}。',
   'dns.wait_for_servers': '请等待几分钟。若持续如此，请向 DNS 服务商询问各服务器结果不同的原因。',
   'dns.unresolved': '域名服务器上已有该记录，但所有解析器都无法解析（{reasons}）。若持续如此，请检查 DNSSEC。',
   'dns.no_authority': '无法查询该区域的权威服务器。',

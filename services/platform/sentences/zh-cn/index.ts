@@ -14,6 +14,7 @@ import { health } from './health.ts'
 import { inbound } from './inbound.ts'
 import { json } from './json.ts'
 import { limits } from './limits.ts'
+import { mcp } from './mcp.ts'
 import { members } from './members.ts'
 import { problemTitles } from './problem-titles.ts'
 import { queueControl } from './queue-control.ts'
@@ -43,6 +44,7 @@ export const chinese: Catalogue = {
     ...inbound,
     ...json,
     ...limits,
+    ...mcp,
     ...members,
     ...problemTitles,
     ...reports,

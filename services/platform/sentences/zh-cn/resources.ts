@@ -4,6 +4,8 @@ import type { resources as english } from '../en/resources.ts'
 export const resources: Readonly<Record<keyof typeof english, string>> = {
   // Any resource
   'resource.database_unavailable': '数据库无响应，正在重试。',
+  'resource.forbidden':
+    'API server 拒绝了 operator 的请求：{detail}。正在重试。如果该命名空间被删除后又重新创建，其中缺少 operator 的 Role：执行 helm upgrade 即可重新创建。',
   'resource.internal_error': '发生内部错误，详情见 operator 日志。正在重试。',
   'resource.paused': '注解 {annotation} 为 "paused"：不为 {name} 写入任何内容。',
   'resource.spec_invalid': 'spec 无效：{errors}',
@@ -32,6 +34,8 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.domain_verified_by_admin': '已由管理员验证。',
   'resource.not_checked': '尚未检查公共 DNS。',
   'resource.dns_no_answer': 'DNS 无响应。',
+  'resource.verification_expired':
+    '所有权记录和 DKIM 记录在 14 天内未出现在公共 DNS 中，检查已停止。请发布这些记录，然后在域名页面点击“立即检查”，或重新创建此资源。',
   'resource.proof_missing': '公共 DNS 中尚无所有权记录或 DKIM 记录。',
   'resource.dkim_no_key': '该域名没有启用中的 DKIM 密钥。',
   'resource.dkim_rotating': '{selector} 正在签名；{next} 在 DNS 中生效后接替。',
@@ -41,6 +45,34 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.dns_provider_missing': '此命名空间中没有 DNSProvider {name}。',
   'resource.dns_provider_untested': 'DNSProvider {name} 尚未测试。',
   'resource.dns_provider_not_ready': 'DNSProvider {name} 未就绪：{reason}',
+  'resource.cluster_provider_unwatched':
+    '无法使用 ClusterDNSProvider {name}：operator 仅监视部分命名空间（operator.watchNamespaces）。请使用此命名空间中的 DNSProvider。',
+  'resource.cluster_provider_missing': '没有 ClusterDNSProvider {name}。',
+  'resource.cluster_provider_untested': 'ClusterDNSProvider {name} 尚未测试。',
+  'resource.cluster_provider_not_ready': 'ClusterDNSProvider {name} 未就绪：{reason}',
+  'resource.cluster_provider_namespace':
+    'ClusterDNSProvider {name} 不允许命名空间 {namespace}。不会写入任何记录；已写入的记录保持不变。集群管理员可在 spec.allowedNamespaces 中允许该命名空间。',
+  'resource.cluster_provider_domain':
+    'ClusterDNSProvider {name} 不允许域名 {domain}。不会写入任何记录；已写入的记录保持不变。集群管理员可在 spec.allowedDomains 中允许该域名。',
+  'resource.cluster_provider_policy':
+    'ClusterDNSProvider {name} 不允许 spec.dns.conflictPolicy 为 {policy}。不会写入任何记录；已写入的记录保持不变。',
+  'resource.cluster_provider_taken':
+    'ClusterDNSProvider {name} 已为另一账号写入 {domain} 的记录。在删除那个 MailDomain 之前，不会写入任何记录。',
+  'dns_endpoint.disabled': 'DNSEndpoint 对象未启用：请在 chart 的 values 中将 operator.dnsEndpoints 设为 true。',
+  'dns_endpoint.namespace':
+    '命名空间 {namespace} 不得通过 external-dns 发布记录。不会写入任何内容；已写入的 DNSEndpoint 保持不变。安装的管理员可在设置 DNS_ENDPOINT_NAMESPACES 中列出该命名空间。',
+  'dns_endpoint.domain':
+    '域名 {domain} 不得通过 external-dns 发布。不会写入任何内容；已写入的 DNSEndpoint 保持不变。安装的管理员可在设置 DNS_ENDPOINT_DOMAINS 中列出该域名。',
+  'dns_endpoint.foreign':
+    '已存在不是由此 MailDomain 创建的 DNSEndpoint {name}。请将其删除，或为 MailDomain 使用其他名称。',
+  'dns_endpoint.forbidden': 'operator 无权写入 DNSEndpoint 对象；chart 的 operator.dnsEndpoints 会授予该权限：{reason}',
+  'dns_endpoint.unknown_kind': '集群中没有 DNSEndpoint 类型：请安装 external-dns 的 CustomResourceDefinition。',
+  'dns_endpoint.refused': 'API server 拒绝该 DNSEndpoint：{reason}',
+  'dns_endpoint.published': 'external-dns 已发布 DNSEndpoint 的所有记录。',
+  'dns_endpoint.waiting':
+    'external-dns 已读取 DNSEndpoint {name}，但尚未发布以下记录：{records}。原因见其日志；它需要包含 TXT、CNAME 和 MX 的 --managed-record-types，并且必须拥有这些记录集。',
+  'dns_endpoint.unread':
+    'external-dns 尚未读取 DNSEndpoint {name}，其中包含以下记录：{records}。它需要 --source=crd、对 dnsendpoints 和 dnsendpoints/status 的权限，以及能选中该对象的过滤条件。',
   'resource.dns_written': '所有记录均已写入。',
   'resource.dns_record': '{name} {type}：{reason}',
   'resource.dns_zone_missing':
@@ -49,6 +81,7 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.dns_conflict_acceptable':
     '{records}请在 DNS 服务商处解决冲突，或将 spec.dns.conflictPolicy 设为 Adopt 或 Overwrite；系统每 15 分钟检查一次。',
   'resource.dns_observed': '公共 DNS 中已有所有记录。',
+  'resource.dns_drifted': '公共 DNS 中缺少以下已写入的记录，或其值不同：{records}。将重新写入。',
   'resource.dns_guidance': '请在 DNS 服务商处添加以下记录，其值见 status.records：{records}。',
   'resource.draining': '{domain} 不再接收新邮件。已接收的邮件：{count} 封，仍可投递，最多五分钟。{hint}',
   'resource.draining_unknown': '{domain} 不再接收新邮件。已接收的邮件仍可投递，最多五分钟。{hint}',
@@ -63,16 +96,41 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.login_ready': '登录名 {username} 保存在 Secret {name} 中。',
   'resource.login_disabled': '登录名 {username} 已停用。',
   'resource.login_name_kept':
-    '{reason}在此之前 {username} 仍是该账号的登录名：如需用于其他账号，请用不同的 spec.username 新建 SMTPCredential。',
+    '{reason}在此之前 {username} 仍是该账号的登录名：如需用于其他账号，请用不同的 spec.username 创建 SMTPCredential。',
   'resource.token_accepted': '该令牌为 {domain} 发信。',
   'resource.token_ready': '该令牌保存在 Secret {name} 中。',
+  'resource.token_scopes_mixed':
+    '账号范围的权限（domains、suppressions、templates、webhooks）不能与 emails 和 inbox 的权限合用：请为其单独创建 APIToken。',
   'resource.token_revoked': '该令牌已吊销。',
+  // Template
+  'resource.template_accepted': '模板 {name} 属于账号 {account}。',
+  'resource.template_ready': '模板 {name} 的版本 {version} 已发布。',
+  'resource.config_map_missing': '此命名空间中没有 ConfigMap {name}。',
+  'resource.config_map_key_missing': 'ConfigMap {name} 没有键 {key}，或其值不是文本。',
+  'resource.variable_default': '变量 {name} 的默认值不是 JSON 数组。',
+  // WebhookEndpoint
+  'resource.webhook_accepted': '{owner} 的事件发送到 {host}。',
+  'resource.webhook_ready': '{owner} 的事件发送到 {host}；签名密钥保存在 Secret {name} 中。',
+  'resource.webhook_off': 'spec.enabled 为 false：不发送事件。签名密钥保存在 Secret {name} 中。',
+  'resource.webhook_off_record': '此资源接管该 Webhook 时它已停用；如需发送事件，请将 spec.enabled 设为 true。',
+  'resource.webhook_answers': '接收方接受事件（如果已有事件）。',
+  'resource.webhook_failing': '自 {since} 起所有尝试均失败。该 Webhook 的投递日志记录了接收方的应答。',
+  'resource.webhook_disabled':
+    '平台已于 {at} 停用该 Webhook：{reason}请修复接收方，然后将注解 {annotation} 设为当前时间以重新发送事件。',
+  'resource.annotation_time': '注解 {annotation} 不是形如 2026-11-24T10:00:00Z 的时间。',
+  'resource.domain_other_account':
+    'MailDomain {name} 所属账号不是 {other}。domainRefs 中的所有域名须属于同一账号；如已填写 spec.owner，则为其所指账号。',
   // DNSProvider
   'resource.credentials_secret_missing': '此命名空间中没有 Secret {name}。',
+  'resource.credentials_secret_missing_in': '命名空间 {namespace} 中没有 Secret {name}。',
+  'resource.credentials_none_invalid': '服务商设置无效：{errors}。',
   'resource.credentials_invalid': 'Secret {name} 有误：{errors}',
   'resource.credentials_no_key': '没有键 {key}',
   'resource.credentials_wrong_value': '{key} 的值无效（{reason}）',
   'resource.dns_account_accepted': '该账号属于 {account}。',
+  'resource.cluster_secret_namespace':
+    'ClusterDNSProvider 只能引用 operator 所在命名空间以及设置 CLUSTER_DNS_SECRET_NAMESPACES 所列命名空间中的 Secret：{namespace} 不在其中。',
+  'resource.cluster_provider_accepted': '该账号为允许的命名空间写入 {domains} 的记录。',
   'resource.credentials_accepted': '服务商接受这些凭据。区域数：{count}。',
   'resource.credentials_refused': '{reason}请将 Secret {name} 及此 spec 与服务商处的设置核对。',
   'resource.dns_provider_in_use':

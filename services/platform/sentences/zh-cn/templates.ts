@@ -36,7 +36,7 @@ export const templates: Record<keyof typeof english, string> = {
   'detail.no_template_version': '模板 {name} 没有版本 {version}。可用 GET /api/v1/templates/{name}/versions 列出。',
   'detail.template_unpublished': '模板 {name} 尚未发布。请先发布再发送。',
   'detail.template_name_taken': '已有名为 {name} 的模板。',
-  'detail.templates_full': '此账户已有 {count} 个模板，达到上限。请先删除一个。',
+  'detail.templates_full': '此账号已有 {count} 个模板，达到上限。请先删除一个。',
   'detail.no_preview': '此预览已不存在，请重新预览模板。',
   'detail.batch_rendered': '此批次的模板生成超过 {limit} 字节。请分成较小的批次发送。',
 }

@@ -2,8 +2,8 @@
 import type { waysIn as english } from '../en/ways-in.ts'
 
 export const waysIn: Readonly<Record<keyof typeof english, string>> = {
-  'detail.password_login_off': '此安装已停用密码登录。',
-  'detail.oidc_off': '此安装没有配置登录服务。',
+  'detail.password_login_off': '本系统已停用密码登录。',
+  'detail.oidc_off': '本系统没有配置登录服务。',
   'detail.oidc_denied': '登录服务上的登录被取消或拒绝。',
   'detail.oidc_error': '登录服务返回错误 {error}。',
   'detail.oidc_invalid': '登录服务的响应无效，请重新开始。',

@@ -115,10 +115,11 @@ function queueDepsOf({ mongo, clock, config }: MailHttpDeps): QueueDeps {
   }
 }
 
-/** A token needs all domains of the account, and may not be a test token, which changes nothing that goes out. */
+/** A token needs all domains of the account, and may not be one that sends nothing out: it changes nothing that goes out. */
 function owner(caller: Principal): Requester {
   requireUnrestricted(caller)
   if (caller.token?.mode === 'test') throw new ProblemError('forbidden', sentence('detail.test_token_messages'))
+  if (caller.token?.capture) throw new ProblemError('forbidden', sentence('detail.capture_token_messages'))
   return { id: caller.account.id, name: personOf(caller).username, admin: false }
 }
 

@@ -5,6 +5,7 @@
  */
 import * as field from '../../../../platform/database/fields.ts'
 import { type Db, type DocumentOf, defineModel, modelOf } from '../../../../platform/database/models.ts'
+import { holdOfFlow } from '../../../store/rules/flow.ts'
 
 /** A hold. It applies to mail accepted later as well. */
 export const holds = defineModel('queue_holds', {
@@ -59,6 +60,16 @@ export function findHolds(db: Db, ids: readonly string[]): Promise<HoldDoc[]> {
   return modelOf(db, holds)
     .find({ _id: { $in: [...ids] } })
     .lean()
+}
+
+/** The holds of deliveries that are held, by id. */
+export async function findHoldsOf(
+  db: Db,
+  deliveries: readonly { flow?: string | undefined }[],
+): Promise<ReadonlyMap<string, HoldDoc>> {
+  const ids = [...new Set(deliveries.flatMap(({ flow = '' }) => holdOfFlow(flow) || []))]
+  const found = ids.length === 0 ? [] : await findHolds(db, ids)
+  return new Map(found.map(hold => [hold._id, hold]))
 }
 
 /** Ends a hold; undefined when there is none that applies. */

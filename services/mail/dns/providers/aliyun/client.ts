@@ -5,8 +5,9 @@ import { verbatim } from '../../../../platform/sentences/compose.ts'
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
+import { canonicalQuery, sha256 } from '../request-signing.ts'
 import type { CredentialsOf } from '../rules/dns-credentials.ts'
-import { canonicalQuery, sha256, signAliyun } from './signature.ts'
+import { signAliyun } from './signature.ts'
 
 const domainSchema = z.object({
   DomainName: z.string(),

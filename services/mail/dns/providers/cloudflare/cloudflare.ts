@@ -1,6 +1,6 @@
 /** Cloudflare: zones are found by name or by the zone id of the credentials, writes go out in transactions. */
 import { sentence } from '../../../../platform/sentences/sentence.ts'
-import { canonicalName, isWithin, suffixesOf } from '../../records/names.ts'
+import { canonicalName, isWithin, mayBeZone, suffixesOf } from '../../records/names.ts'
 import { parseMx, parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
 import { loadEach } from '../load-once.ts'
@@ -80,11 +80,6 @@ async function findByName(client: CloudflareClient, name: string): Promise<Zone 
       sentence('dns_provider.cloudflare_ambiguous', { zone: name, count: zones.length }),
     )
   return zones[0] && toZone(zones[0])
-}
-
-/** Labels with an underscore hold records of services; a zone of an account never has one. */
-function mayBeZone(name: string): boolean {
-  return name.includes('.') && !name.split('.').some(label => label.startsWith('_'))
 }
 
 function undefinedWhenDenied(error: unknown): undefined {

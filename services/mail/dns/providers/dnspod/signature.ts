@@ -1,5 +1,5 @@
 /** Request signature of Tencent Cloud's API 3.0 (TC3-HMAC-SHA256). */
-import { createHash, createHmac } from 'node:crypto'
+import { hmac, sha256 } from '../request-signing.ts'
 
 /** What is signed. `body` are the exact bytes that are sent. */
 export interface TencentRequest {
@@ -22,12 +22,4 @@ export function signTencent(request: TencentRequest, secretId: string, secretKey
   const key = [date, request.service, 'tc3_request'].reduce<string | Buffer>(hmac, `TC3${secretKey}`)
   const signature = hmac(key, text).toString('hex')
   return `TC3-HMAC-SHA256 Credential=${secretId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -1,5 +1,7 @@
 /** How many calls a DNS account may make: a token bucket as numbers, far enough below each vendor's limit for others to live. */
 
+import type { DnsCredentials } from './dns-credentials.ts'
+
 /** A bucket: `burst` calls at once, `perSecond` in the long run. */
 export interface Allowance {
   perSecond: number
@@ -8,14 +10,18 @@ export interface Allowance {
 
 /**
  * Per account. Cloudflare: 1,200 calls in 5 minutes for all clients of a user together, and 5 minutes of silence for
- * accounts that exceed it. Aliyun: 60 writes a second. DNSPod: 20 calls a second for most actions. RFC 2136 is our own
- * politeness.
+ * accounts that exceed it. Aliyun: 60 writes a second. DNSPod: 20 calls a second for most actions. RFC 2136 and
+ * Route 53: 5 calls a second for all of an AWS account. Webhook is our own politeness: each list of a webhook is one of the whole account at its vendor.
  */
-export const ALLOWANCES: Readonly<Record<'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136', Allowance>> = {
+export const ALLOWANCES: Readonly<Record<DnsCredentials['provider'], Allowance>> = {
   cloudflare: { perSecond: 3, burst: 120 },
   aliyun: { perSecond: 20, burst: 40 },
   dnspod: { perSecond: 15, burst: 15 },
   rfc2136: { perSecond: 100, burst: 100 },
+  webhook: { perSecond: 5, burst: 30 },
+  route53: { perSecond: 4, burst: 8 },
+  google: { perSecond: 5, burst: 50 },
+  azure: { perSecond: 5, burst: 60 },
 }
 
 /** What is left of a bucket. `blocked_until`: the provider asked for silence. */

@@ -7,6 +7,18 @@ const GOOD: Readonly<Record<DnsCredentials['provider'], Record<string, string>>>
   aliyun: { access_key_id: 'LTAI5t', access_key_secret: 'secret' },
   dnspod: { secret_id: 'AKIDz8', secret_key: 'secret' },
   rfc2136: { server: 'ns1.example.com', key_name: 'update-key.', key_secret: 'c2VjcmV0' },
+  webhook: { url: 'https://dns.example.com/hook', bearer: 'token' },
+  google: {
+    service_account_key: JSON.stringify({
+      ...{ type: 'service_account', project_id: 'p', client_email: 'a@p.iam.gserviceaccount.com' },
+      private_key: '-----BEGIN PRIVATE KEY-----',
+    }),
+  },
+  azure: {
+    ...{ tenant_id: '11111111-2222-3333-4444-555555555555', client_id: '11111111-2222-3333-4444-555555555555' },
+    ...{ client_secret: 'secret', subscription_id: '11111111-2222-3333-4444-555555555555' },
+  },
+  route53: { access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: 'secret' },
 }
 const read = (provider: DnsCredentials['provider'], change: Record<string, unknown> = {}, more: object = {}) =>
   dnsCredentials.safeParse({ provider, credentials: { ...GOOD[provider], ...change }, ...more })
@@ -19,7 +31,7 @@ describe.each(providers)('%s', provider => {
     expect(read(provider).data?.credentials).toMatchObject(GOOD[provider])
   })
 
-  test.each(Object.keys(GOOD[provider]))('needs %s', name => {
+  test.each(Object.keys(GOOD[provider]).filter(name => name !== 'bearer'))('needs %s', name => {
     for (const value of [undefined, '', ' ', 7]) expect(read(provider, { [name]: value }).success).toBe(false)
     // A header made of it must stay one line.
     for (const value of ['a b', 'a\nb', 'a\u0000b']) expect(read(provider, { [name]: value }).success).toBe(false)
@@ -43,7 +55,7 @@ describe.each(providers)('%s', provider => {
 })
 
 test('an unknown provider is none', () => {
-  expect(dnsCredentials.safeParse({ provider: 'route53', credentials: {} }).success).toBe(false)
+  expect(dnsCredentials.safeParse({ provider: 'namecheap', credentials: {} }).success).toBe(false)
 })
 
 test.each([
@@ -103,4 +115,26 @@ test('a TSIG key has a known algorithm, SHA-256 unless said otherwise, and a sec
   expect(keyOf({ key_algorithm: 'hmac-sha512' })).toBe('hmac-sha512')
   expect(keyOf({ key_algorithm: 'hmac-md5' })).toBeUndefined()
   for (const key_secret of ['no base64!', 'abc', 'a-b_', '==']) expect(keyOf({ key_secret })).toBeUndefined()
+})
+
+test.each([
+  ['http://webhook.dns.svc:8888', true],
+  ['https://dns.example.com/hook/', true],
+  ['https://[2001:db8::1]:8888/', true],
+  ['ftp://dns.example.com', false],
+  ['dns.example.com', false],
+  ['https://user:secret@dns.example.com', false],
+  ['https://dns.example.com/?token=x', false],
+  ['https://dns.example.com/#x', false],
+  ['https://dns.example.com:99999/', false],
+  [`https://dns.example.com/${'x'.repeat(512)}`, false],
+])('the address %s of a webhook provider is one: %s', (url, good) =>
+  expect(read('webhook', { url }).success).toBe(good),
+)
+
+test('the zones of a webhook provider are names', () => {
+  const { data } = read('webhook', { zones: [' Example.COM. ', 'bücher.example'] })
+  expect(data?.credentials).toMatchObject({ zones: ['example.com', 'xn--bcher-kva.example'] })
+  for (const zones of [[], ['a..b'], [''], 'example.com', Array.from({ length: 101 }, (_, n) => `z${n}.example`)])
+    expect(read('webhook', { zones }).success).toBe(false)
 })

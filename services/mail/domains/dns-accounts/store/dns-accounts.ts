@@ -1,4 +1,4 @@
-/** DNS accounts: one per (user, provider) for people; those of a DNSProvider resource lie outside that rule. */
+/** DNS accounts: one per (user, provider) for people; that rule does not apply to those of Kubernetes resources. */
 
 import * as field from '../../../../platform/database/fields.ts'
 import { type Db, type DocumentOf, defineModel, insertUnique, modelOf } from '../../../../platform/database/models.ts'
@@ -11,7 +11,7 @@ import { domains } from '../../store/domain-model.ts'
 export const dnsAccounts = defineModel('dns_accounts', {
   _id: field.text,
   user_id: field.text,
-  provider: field.oneOf('cloudflare', 'aliyun', 'dnspod', 'rfc2136'),
+  provider: field.oneOf('cloudflare', 'aliyun', 'dnspod', 'rfc2136', 'webhook', 'route53', 'google', 'azure'),
   name: field.text,
   /** JSON of the credentials, sealed with purpose `dns-credential`, place `dns-accounts/<_id>`. Never given back. */
   sealed: field.text,
@@ -26,6 +26,13 @@ export const dnsAccounts = defineModel('dns_accounts', {
       message: field.optionalUnchecked<StoredSentence>(),
     }),
   ),
+  /** Of a ClusterDNSProvider: which domains it may write, and how MailDomains may treat records that exist. */
+  shared: field.optional(
+    field.part({
+      domains: field.required([String]),
+      conflicts: field.required([field.oneOf('fail', 'adopt', 'overwrite')]),
+    }),
+  ),
   ...managed,
   ...field.times,
 })
@@ -37,6 +44,14 @@ dnsAccounts.schema.index({ user_id: 1, _id: 1 })
 dnsAccounts.schema.index({ 'managed_by.uid': 1 }, { sparse: true })
 
 export type DnsAccountDoc = DocumentOf<typeof dnsAccounts>
+/** What a ClusterDNSProvider permits. */
+export type SharedScope = NonNullable<DnsAccountDoc['shared']>
+
+/**
+ * `user_id` of the accounts of ClusterDNSProviders. No user has this id, so that no account lists, reads or selects them: only
+ * the operator binds domains to one.
+ */
+export const CLUSTER_OWNER = 'cluster'
 
 /** Stores a new account; false when the user has one of that provider. */
 export function insertDnsAccount(db: Db, account: DnsAccountDoc): Promise<boolean> {
@@ -58,11 +73,17 @@ export async function findDnsAccount(db: Db, userId: string, id: string): Promis
   return (await modelOf(db, dnsAccounts).findOne({ _id: id, user_id: userId }).lean()) ?? undefined
 }
 
+/** The account that may write for a domain of the user: one of its own, or one of the cluster. */
+export async function findWritingAccount(db: Db, userId: string, id: string): Promise<DnsAccountDoc | undefined> {
+  const filter = { _id: id, user_id: { $in: [userId, CLUSTER_OWNER] } }
+  return (await modelOf(db, dnsAccounts).findOne(filter).lean()) ?? undefined
+}
+
 /** Replaces fields of an account and gives it back; undefined when it is gone. */
 export async function updateDnsAccount(
   db: Db,
   id: string,
-  change: Partial<Pick<DnsAccountDoc, 'name' | 'sealed' | 'tested' | 'updated_at'>>,
+  change: Partial<Pick<DnsAccountDoc, 'name' | 'sealed' | 'tested' | 'shared' | 'updated_at'>>,
 ): Promise<DnsAccountDoc | undefined> {
   return (await modelOf(db, dnsAccounts).findByIdAndUpdate(id, change).lean()) ?? undefined
 }
@@ -76,6 +97,43 @@ export async function deleteDnsAccount(db: Db, userId: string, id: string): Prom
   // A domain may have been bound in between.
   await unbind(db, id)
   return deletedCount === 1
+}
+
+/** A domain that is bound to an account, and the resource that declares it. */
+export interface BoundDomain {
+  _id: string
+  user_id: string
+  name: string
+  managed_by?: { namespace: string; name: string }
+}
+
+/** Domains that are bound to an account, at most `limit`, oldest first; with `name` those of that name. */
+export async function listBoundDomains(
+  db: Db,
+  accountId: string,
+  limit: number,
+  name?: string,
+): Promise<BoundDomain[]> {
+  return modelOf(db, domains)
+    .find({ dns_account_id: accountId, ...(name === undefined ? {} : { name }) })
+    .select({ user_id: 1, name: 1, managed_by: 1 })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .lean()
+}
+
+/** Namespaces whose resources declare domains that are bound to an account. */
+export async function listBoundNamespaces(db: Db, accountId: string): Promise<string[]> {
+  const found = await modelOf(db, domains).distinct('managed_by.namespace', { dns_account_id: accountId })
+  return found.map(String)
+}
+
+/** Takes the domains of a namespace off an account. */
+export async function unbindNamespace(db: Db, accountId: string, namespace: string, now: Date): Promise<void> {
+  await modelOf(db, domains).updateMany(
+    { dns_account_id: accountId, 'managed_by.namespace': namespace },
+    { $unset: { dns_account_id: '' }, $set: { updated_at: now } },
+  )
 }
 
 async function unbind(db: Db, id: string): Promise<void> {

@@ -1,11 +1,11 @@
 /**
  * The operations of the own API as functions: what is translated into one of them is validated, limited, audited and
- * answered there, so that this API has no rules of its own.
+ * answered there, so that the caller has no rules of its own.
  */
 import type { z } from 'zod'
 import type { AnyEndpoint } from '../../../platform/http/endpoint.ts'
 import type { createRouter, WebContext } from '../../../platform/http/web-app.ts'
-import type { Access } from '../../http/shared/access.ts'
+import type { Access } from './access.ts'
 
 type Router = ReturnType<typeof createRouter>
 
