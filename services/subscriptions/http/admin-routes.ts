@@ -8,9 +8,11 @@ import { mountApps, mountCredentials } from '../catalogue/http/apps.ts'
 import { mountPlans } from '../catalogue/http/plans.ts'
 import type { MaySendFrom } from '../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../context.ts'
+import { mountEvaluation } from '../flags/http/evaluation.ts'
 import { mountSwitches } from '../flags/http/flags.ts'
 import { mountResources } from '../kubernetes/http/managed-records.ts'
 import { mountSubscriptionOperations } from '../lifecycle/http/subscriptions.ts'
+import { mountUserAccess } from '../lifecycle/http/user-access.ts'
 import { mountChannels } from '../payments/http/channels.ts'
 import { mountAdmins, mountLogin } from '../people/http/admins.ts'
 import { mountUsers } from '../people/http/end-users.ts'
@@ -46,9 +48,11 @@ export function adminRouter({ subscriptions: context, rates, maySendFrom, accoun
   if (!accountOf) mountLogin(router, deps)
   mountAdmins(router, deps)
   mountUsers(router, deps)
+  mountUserAccess(router, deps)
   mountPlans(router, deps)
   mountSubscriptionOperations(router, deps)
   mountSwitches(router, deps)
+  mountEvaluation(router, deps)
   mountApps(router, deps)
   mountCredentials(router, deps)
   mountChannels(router, deps)

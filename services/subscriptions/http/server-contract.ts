@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { endpoint } from '../../platform/http/endpoint.ts'
 import { reason } from '../../platform/sentences/issue-reason.ts'
 import { subscriptionRecord } from '../lifecycle/http/subscription-schemas.ts'
+import { entitlementRecord } from '../lifecycle/http/user-access-schemas.ts'
 import { userRecord } from '../people/http/end-user-schemas.ts'
 import { hasIdentity, IDENTITIES, identityFields, profileFields } from '../rules/end-user.ts'
 import { flag, id, integer, money, text } from '../rules/field-schemas.ts'
@@ -195,15 +196,7 @@ export const entitlementOperation = endpoint({
   notModified: true,
   responseHeaders: { ETag: { description: 'Tag of this answer.', schema: { type: 'string' }, required: true } },
   query: z.object(who).refine(named, reason('field.user')),
-  response: z.object({
-    user_id: z.string(),
-    active: z.boolean(),
-    features: z.array(z.string()),
-    plans: z.array(
-      z.object({ plan_id: z.string(), plan_name: z.string(), subscription_id: z.string(), end_date: z.string() }),
-    ),
-    expires_at: z.string(),
-  }),
+  response: entitlementRecord,
 })
 /** Restores purchases stored on a device. */
 export const localSync = endpoint({

@@ -10,6 +10,7 @@ import type { AppDoc } from '../store/models.ts'
 import { publishableKeyOf, type SigningKey, signingKeyOf } from './app-secrets.ts'
 import { retainPlan } from './declare-plan.ts'
 import { retainSwitch } from './declare-switch.ts'
+import { leaveAppWebhook } from './declare-webhook.ts'
 import { haveEqualFields, type Outcome, operatorActor, type Withdrawal, wasReleasedBy } from './declared-record.ts'
 
 /** A declared app with the credentials for its Secret. */
@@ -20,16 +21,26 @@ export interface DeclaredApp {
   signingKey: SigningKey
 }
 
+/** An app as its resource declares it: what the resource leaves out keeps its value, or has the default of a new app. */
+export interface AppDeclaration {
+  app_name: string
+  app_description?: string | undefined
+  status?: AppSpec['status'] | undefined
+  require_signature?: boolean | undefined
+  /** Empty without a sender, and while the declared one may not be used. */
+  mail_from: string
+}
+
 /** Creates or updates the app with this key to match its resource. An unmanaged app is adopted. */
 export async function declareApp(
   context: Subscriptions,
   by: ManagedBy,
   appKey: string,
-  { require_signature, mail_from, ...spec }: AppSpec & AppSettings,
+  declared: AppDeclaration,
 ): Promise<DeclaredApp> {
   const actor = operatorActor(by)
-  const settings = { require_signature, mail_from }
   const before = await findApp(context.collections, appKey)
+  const { spec, settings } = complete(declared, before)
   if (!before) {
     const created = await createApp(context, actor, spec, { appKey, managedBy: by, settings })
     return {
@@ -54,6 +65,20 @@ export async function declareApp(
   return { app, outcome: same ? 'unchanged' : 'updated', publishableKey, signingKey }
 }
 
+function complete(declared: AppDeclaration, before: AppDoc | undefined): { spec: AppSpec; settings: AppSettings } {
+  return {
+    spec: {
+      app_name: declared.app_name,
+      app_description: declared.app_description ?? before?.app_description ?? '',
+      status: declared.status ?? before?.status ?? '1',
+    },
+    settings: {
+      require_signature: declared.require_signature ?? before?.require_signature ?? false,
+      mail_from: declared.mail_from,
+    },
+  }
+}
+
 /**
  * Withdraws the declaration of an app. Throws `app_in_use` while subscriptions are live. Does nothing when the app does
  * not exist.
@@ -74,8 +99,8 @@ export async function withdrawApp(
 
 /**
  * Releases an app from a resource whose Namespace no longer lists it: the secrets created for the resource are revoked
- * immediately, and the app passes to `successor` or to the administrators, as do its plans and switches. Nothing is
- * deleted. The publishable key stays valid, because published clients contain it.
+ * immediately, and the app passes to `successor` or to the administrators, as do its plans, switches and webhooks; these are
+ * disabled, because the namespace knows their addresses and secrets. Nothing is deleted. The publishable key stays valid, because published clients contain it.
  */
 export async function releaseApp(
   context: Subscriptions,
@@ -88,6 +113,8 @@ export async function releaseApp(
     await retainPlan(context, by, plan)
   for (const stored of await recordsOfNamespace(context.collections.switches, appKey, by.namespace))
     await retainSwitch(context, by, stored)
+  for (const webhook of await recordsOfNamespace(context.collections.webhooks, appKey, by.namespace))
+    await leaveAppWebhook(context, by, webhook)
   if (successor) await transferApp(context, by, appKey, successor)
   else await withdrawApp(context, by, appKey, 'Retain')
 }

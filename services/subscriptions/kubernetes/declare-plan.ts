@@ -19,9 +19,12 @@ import {
   wasReleasedBy,
 } from './declared-record.ts'
 
-/** A plan as its resource declares it; what the resource leaves out keeps its value. */
-export type DeclaredPlan = Omit<PlanSpec, 'trial_days' | 'grace_days' | 'auto_renew_allowed'> &
-  Partial<Pick<PlanSpec, 'trial_days' | 'grace_days'>>
+type Declared = 'name' | 'price_cents' | 'duration'
+
+/** A plan as its resource declares it: what the resource leaves out keeps its value, or has the default of a new plan. */
+export type DeclaredPlan = Pick<PlanSpec, Declared> & {
+  [Field in Exclude<keyof PlanSpec, Declared>]?: PlanSpec[Field] | undefined
+}
 
 /**
  * Creates or updates the plan with this name to match its resource, and restores a deleted one. 409 `conflict` for a plan
@@ -51,11 +54,27 @@ export async function declarePlan(
 }
 
 function complete(declared: DeclaredPlan, before: PlanDoc | undefined): PlanSpec {
-  const { trial_days = before?.trial_days ?? 0, grace_days = before?.grace_days ?? 0, ...rest } = declared
+  const { name, price_cents, duration } = declared
   // A permanent plan is never renewed; a period makes a plan renewable, as a new one is.
   const wasPermanent = before === undefined || before.duration === 0
-  const auto_renew_allowed = declared.duration > 0 && (wasPermanent || before.auto_renew_allowed)
-  return { ...rest, trial_days, grace_days, auto_renew_allowed }
+  return {
+    ...{ name, price_cents, duration },
+    description: declared.description ?? before?.description ?? '',
+    original_price_cents: declared.original_price_cents ?? originalPriceOf(price_cents, before),
+    features: declared.features ?? before?.features ?? [],
+    sort_order: declared.sort_order ?? before?.sort_order ?? 0,
+    // Deleting a plan disabled it.
+    status: declared.status ?? (before?.deleted_at ? undefined : before?.status) ?? '1',
+    trial_days: declared.trial_days ?? before?.trial_days ?? 0,
+    grace_days: declared.grace_days ?? before?.grace_days ?? 0,
+    auto_renew_allowed: duration > 0 && (declared.auto_renew_allowed ?? (wasPermanent || before.auto_renew_allowed)),
+  }
+}
+
+/** A discount that the plan has stays as long as it is one; without a discount the original price is the price. */
+function originalPriceOf(price: number, before: PlanDoc | undefined): number {
+  if (before === undefined || before.original_price_cents <= before.price_cents) return price
+  return Math.max(price, before.original_price_cents)
 }
 
 /**

@@ -9,8 +9,8 @@ import { mergePlan } from '../catalogue/rules/plan.ts'
 import { findApp } from '../catalogue/store/apps.ts'
 import { findPlan, findSwitch } from '../catalogue/store/plans-and-flags.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../context.ts'
-import { createSwitch, deleteSwitch, updateSwitch } from '../flags/manage-flags.ts'
-import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
+import { applySchedules, createSwitch, deleteSwitch, updateSwitch } from '../flags/manage-flags.ts'
+import { NEW_SWITCH, type SwitchFields } from '../flags/rules/flag-spec.ts'
 import { resealSubscriptions } from '../jobs/reseal-secrets.ts'
 import { subscriptionCollections } from '../store/collections.ts'
 import { appSecretDelivered, appSecretFor } from './app-secrets.ts'
@@ -40,6 +40,20 @@ describe('an app', () => {
     expect(again).toMatchObject({ outcome: 'unchanged', publishableKey: first.publishableKey })
     expect((await declareApp(context, by('a'), 'shop', { ...spec, status: '0' })).outcome).toBe('updated')
     await expect(declareApp(context, by('b'), 'shop', spec)).rejects.toMatchObject({ code: 'managed_by_resource' })
+  })
+
+  test('keeps what its resource does not declare; the sender is its own', async () => {
+    const kept = { app_description: 'On the web', status: '0' as const, require_signature: true }
+    await declareApp(context, by('keeps'), 'keeps', { ...kept, app_name: 'Keeps', mail_from: 'a@shop.example' })
+    const { app } = await declareApp(context, by('keeps'), 'keeps', { app_name: 'Renamed', mail_from: '' })
+    expect(app).toMatchObject({ ...kept, app_name: 'Renamed' })
+    expect(app).not.toHaveProperty('mail_from')
+    const reset = { app_description: '', status: '1' as const, require_signature: false }
+    const { app: plain } = await declareApp(context, by('keeps'), 'keeps', { ...reset, app_name: 'K', mail_from: '' })
+    expect(plain).toMatchObject({ app_description: '', status: '1' })
+    expect(plain).not.toHaveProperty('require_signature')
+    const made = await declareApp(context, by('bare'), 'bare', { app_name: 'Bare', mail_from: '' })
+    expect(made.app).toMatchObject({ app_description: '', status: '1' })
   })
 
   test('has a signing key before it must sign, and the newer of two', async () => {
@@ -197,21 +211,51 @@ describe('a plan', () => {
     expect(await findPlan(context.collections, 'shop', made._id)).toBeDefined()
   })
 
-  test('keeps the trial, the grace time and the renewal that its resource does not declare', async () => {
-    const { trial_days: _, grace_days: __, auto_renew_allowed: ___, ...declared } = { ...plan, name: 'Panel' }
-    const made = await createPlan(context, systemActor, 'shop', {
-      ...plan,
-      name: 'Panel',
-      trial_days: 14,
-      grace_days: 3,
-      auto_renew_allowed: false,
-    })
+  test('keeps what its resource does not declare', async () => {
+    const declared = { name: 'Panel', price_cents: 990, duration: 30 }
+    const offer = { description: 'Fine', features: ['a', 'b'], sort_order: 7, status: '0' as const }
+    const kept = { ...offer, original_price_cents: 1500, trial_days: 14, grace_days: 3, auto_renew_allowed: false }
+    const made = await createPlan(context, systemActor, 'shop', { ...declared, ...kept })
     await expect(declarePlan(context, by('panel'), 'shop', declared, own)).rejects.toMatchObject({ code: 'conflict' })
     expect((await findPlan(context.collections, 'shop', made._id))?.managed_by).toBeUndefined()
     const adopted = await declarePlan(context, by('panel'), 'shop', declared, { adopt: true })
-    expect(adopted.plan).toMatchObject({ _id: made._id, trial_days: 14, grace_days: 3, auto_renew_allowed: false })
+    expect(adopted.plan).toMatchObject({ _id: made._id, ...kept, version: made.version })
     const set = await declarePlan(context, by('panel'), 'shop', { ...declared, trial_days: 0, grace_days: 5 }, own)
-    expect(set.plan).toMatchObject({ trial_days: 0, grace_days: 5 })
+    expect(set.plan).toMatchObject({ ...kept, trial_days: 0, grace_days: 5 })
+    const reset = { description: '', features: [], sort_order: 0, status: '1' as const, original_price_cents: 990 }
+    expect((await declarePlan(context, by('panel'), 'shop', { ...declared, ...reset }, own)).plan).toMatchObject(reset)
+  })
+
+  test.each([
+    ['without a discount follows the price', 990, 990, 1200, 1200],
+    ['stays while it is a discount', 990, 1500, 1200, 1500],
+    ['stays when the price is lowered', 990, 1500, 500, 1500],
+    ['is the price when the price exceeds it', 990, 1500, 2000, 2000],
+  ])('whose original price is not declared: it %s', async (how, price_cents, original_price_cents, next, expected) => {
+    const declared = { name: how, price_cents, duration: 30 }
+    await declarePlan(context, by(how), 'shop', { ...declared, original_price_cents }, own)
+    const { plan: changed } = await declarePlan(context, by(how), 'shop', { ...declared, price_cents: next }, own)
+    expect(changed.original_price_cents).toBe(expected)
+  })
+
+  test.each([
+    ['declared', 30, false, false],
+    ['declared for a plan that becomes permanent', 0, true, false],
+    ['not declared', 30, undefined, true],
+  ])('has the renewal that is %s', async (how, duration, auto_renew_allowed, expected) => {
+    const declared = { name: `Renewal ${how}`, price_cents: 990, duration: 30 }
+    await declarePlan(context, by(how), 'shop', declared, own)
+    const changed = await declarePlan(context, by(how), 'shop', { ...declared, duration, auto_renew_allowed }, own)
+    expect(changed.plan.auto_renew_allowed).toBe(expected)
+  })
+
+  test('deleted, it is for sale again when it is applied without a status', async () => {
+    const declared = { name: 'Back', price_cents: 990, duration: 30 }
+    await declarePlan(context, by('back'), 'shop', { ...declared, features: ['a'] }, own)
+    await withdrawPlans(context, by('back'), 'Delete')
+    const { plan: restored } = await declarePlan(context, by('back'), 'shop', declared, own)
+    expect(restored).toMatchObject({ status: '1', features: ['a'] })
+    expect(restored.deleted_at).toBeUndefined()
   })
 
   test('that a resource retained is taken over by one of the same namespace, and by no other', async () => {
@@ -268,6 +312,58 @@ describe('a switch', () => {
     expect((await declare(true)).stored).toMatchObject({ value: '1', managed_by: { name: 'x' } })
     await withdrawSwitches(context, by('x'), 'Retain')
     expect((await declare(false)).stored.released_by).toBeUndefined()
+  })
+
+  test('keeps what its resource does not declare, and is refused while a kept value does not fit its type', async () => {
+    const at = { appKey: 'shop', name: 'kept-fields' }
+    const rule = { name: 'r', conditions: [{ attribute: 'v', operator: 'eq' as const, values: ['1'] }], value: '0' }
+    const kept = {
+      ...{
+        description: 'Dark mode',
+        title: 'Dark',
+        enabled: '0' as const,
+        client_visible: '1' as const,
+        rollout: 12.5,
+      },
+      rules: [rule],
+      schedules: [{ at: 9_999_999_999, value: '0' }],
+    }
+    await createSwitch(context, systemActor, at, { ...NEW_SWITCH, ...kept })
+    const declare = (fields: SwitchFields) => declareSwitch(context, by('y'), at, fields, { adopt: true })
+    expect((await declare({ type: 'boolean', value: '1' })).stored).toMatchObject({ ...kept, value: '1' })
+    expect((await declare({ type: 'boolean', value: '1' })).outcome).toBe('unchanged')
+    await expect(declare({ type: 'number', value: '3' })).resolves.toMatchObject({ outcome: 'updated' })
+    await expect(declare({ type: 'json', value: '{}' })).rejects.toMatchObject({ code: 'validation_failed' })
+    const reset = { rules: [], schedules: [], enabled: '1' as const, rollout: 100 }
+    expect((await declare({ type: 'json', value: '{}', ...reset })).stored).toMatchObject(reset)
+  })
+
+  test('follows the schedules that its resource declares, and nothing reverts them', async () => {
+    const at = { appKey: 'shop', name: 'launch' }
+    const now = Math.floor(context.clock.now().getTime() / 1000)
+    const fields = { type: 'boolean' as const, value: '0', rollout: 50 }
+    const later = { at: now + 3_600, enabled: '0' as const }
+    const declare = (schedules: SwitchFields['schedules']) =>
+      declareSwitch(context, by('launch'), at, { ...fields, schedules }, own)
+    const first = await declare([{ at: now - 60, value: '1' }, later])
+    expect(first).toMatchObject({ outcome: 'created', stored: { value: '1', rollout: 50, schedules: [later] } })
+    expect((await declare([{ at: now - 60, value: '1' }, later])).outcome).toBe('unchanged')
+    // One that falls due later: before and after the job has merged it, the record is as declared.
+    const pending = { at: now - 1, rollout: 100 }
+    await context.collections.switches.updateOne(
+      { app_key: 'shop', name: 'launch' },
+      { $set: { schedules: [pending] } },
+    )
+    const due = await declare([pending])
+    expect(due).toMatchObject({ outcome: 'updated', stored: { value: '0', rollout: 100, schedules: [] } })
+    await context.collections.switches.updateOne(
+      { app_key: 'shop', name: 'launch' },
+      { $set: { schedules: [pending], rollout: 50 } },
+    )
+    expect(await declare([pending])).toMatchObject({ outcome: 'unchanged', stored: { rollout: 100 } })
+    await applySchedules(context, systemActor)
+    expect(await findSwitch(context.collections, 'shop', 'launch')).toMatchObject({ rollout: 100, schedules: [] })
+    expect(await declare([pending])).toMatchObject({ outcome: 'unchanged', stored: { rollout: 100 } })
   })
 
   test('with a value that does not fit is refused', async () => {

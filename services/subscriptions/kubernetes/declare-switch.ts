@@ -7,7 +7,8 @@ import { assertUnmanaged } from '../catalogue/manage-plans.ts'
 import { findSwitch } from '../catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../context.ts'
 import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from '../flags/manage-flags.ts'
-import { NEW_SWITCH, type SwitchFields } from '../flags/rules/flag-spec.ts'
+import { effective, NEW_SWITCH, type SwitchFields } from '../flags/rules/flag-spec.ts'
+import { secondsOf } from '../rules/time-zone.ts'
 import type { SwitchDoc } from '../store/models.ts'
 import {
   ADOPT_ANNOTATION,
@@ -21,8 +22,9 @@ import {
 } from './declared-record.ts'
 
 /**
- * Creates or updates the switch with this name to match its resource; omitted fields have their defaults. 409 `conflict`
- * for a switch that no resource manages, unless a resource of this namespace released it or `adopt` is true.
+ * Creates or updates the switch with this name to match its resource; omitted fields keep their value, or have the
+ * default of a new switch. 409 `conflict` for a switch that no resource manages, unless a resource of this namespace
+ * released it or `adopt` is true.
  */
 export async function declareSwitch(
   context: Subscriptions,
@@ -32,16 +34,19 @@ export async function declareSwitch(
   { adopt }: Takeover,
 ): Promise<{ stored: SwitchDoc; outcome: Outcome }> {
   await requireApp(context, appKey)
-  const spec = mergeSwitch(NEW_SWITCH, fields)
   const before = await findSwitch(context.collections, appKey, name)
-  if (!before)
+  // A schedule that is due has been, or will be, merged into the record: the same state is declared.
+  const now = secondsOf(context.clock.now())
+  if (!before) {
+    const spec = effective(mergeSwitch(NEW_SWITCH, fields), now)
     return { stored: await createSwitch(context, operatorActor(by), { appKey, name }, spec, by), outcome: 'created' }
+  }
   assertUnmanaged(before, by)
   if (!before.managed_by && !adopt && !wasReleasedBy(before, by))
     throw new ProblemError('conflict', sentence('detail.switch_unmanaged', { name, annotation: ADOPT_ANNOTATION }))
   const { released_by: _, ...known } = before
-  const changed: SwitchDoc = { ...known, ...spec, managed_by: by }
-  if (haveEqualFields(before, changed)) return { stored: before, outcome: 'unchanged' }
+  const changed: SwitchDoc = { ...known, ...effective(mergeSwitch(known, fields), now), managed_by: by }
+  if (haveEqualFields(effective(before, now), changed)) return { stored: changed, outcome: 'unchanged' }
   return { stored: await putSwitch(context, operatorActor(by), before, changed, 'switch.update'), outcome: 'updated' }
 }
 

@@ -377,7 +377,7 @@ describe('the record after a step', () => {
 
 test.each<[Extract<Step, { ok: false }>['reason'], RegExp]>([
   ['permanent', /permanent/],
-  ['final', /cancelled or refunded/],
+  ['final', /canceled or refunded/],
   ['not_active', /not active/],
 ])('a step that is refused as %s says why', (reason, text) => {
   expect(() => periodOf({ ok: false, reason })).toThrow(text)

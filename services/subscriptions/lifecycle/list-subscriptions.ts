@@ -2,7 +2,7 @@
 import { DAY_SECONDS } from '../../platform/durations.ts'
 import type { Subscriptions } from '../context.ts'
 import { countersOf } from '../counters/running-counters.ts'
-import { findContacts, findUserIds } from '../people/store/end-users.ts'
+import { findContacts, findNamedUsers, findUserIds } from '../people/store/end-users.ts'
 import type { Lang } from '../rules/language.ts'
 import type { DateRange, Found, Page } from '../rules/paging.ts'
 import { viewSubscription } from '../rules/record-views.ts'
@@ -46,7 +46,7 @@ async function filterOf(
       ? {}
       : {
           anyOf: {
-            userIds: await findUserIds(context.collections, appKey, search, MAX_FOUND_USERS),
+            userIds: await usersOf(context, appKey, search),
             paymentId: search,
             id: /^[1-9]\d{0,14}$/.test(search) ? Number(search) : 0,
           },
@@ -61,6 +61,15 @@ async function filterOf(
         : undefined,
     created: given.created,
   }
+}
+
+/** Users whose keys start with the text, or whom it names exactly. */
+async function usersOf({ collections }: Subscriptions, appKey: string, search: string): Promise<number[]> {
+  const [starting, named] = await Promise.all([
+    findUserIds(collections, appKey, search, MAX_FOUND_USERS),
+    findNamedUsers(collections, appKey, search),
+  ])
+  return [...starting, ...named]
 }
 
 /** A page of subscriptions. */

@@ -69,7 +69,7 @@ test('an error by rule points at its field and has a text in both languages', ()
   const error = fieldError('rules.0.value', 'switch_value')
   expect(error).toEqual({ pointer: '/rules/0/value', reason: { code: 'field.switch_value' } })
   const same = { field: 'rules.0.value', rule: 'switch_value', code: 'field.switch_value' }
-  expect(localise(error, 'en')).toEqual({ ...same, message: 'does not fit the type of the switch' })
+  expect(localise(error, 'en')).toEqual({ ...same, message: 'does not match the type of the switch' })
   expect(localise(error, 'zh')).toEqual({ ...same, message: '与开关类型不符' })
 })
 

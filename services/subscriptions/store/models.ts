@@ -170,6 +170,7 @@ export const webhooks = defineModel('sub_webhooks', {
   events: field.required([field.oneOf(...EVENT_TYPES)]),
 })
 webhooks.schema.index({ app_key: 1 })
+webhooks.schema.index({ 'managed_by.uid': 1 }, { sparse: true })
 
 export type AdminDoc = DocumentOf<typeof admins>
 export type AdminSessionDoc = DocumentOf<typeof adminSessions>

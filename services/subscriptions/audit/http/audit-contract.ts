@@ -4,7 +4,7 @@ import { endpoint } from '../../../platform/http/endpoint.ts'
 import { VIEW_APPS } from '../../http/shared/access.ts'
 import { appKey } from '../../http/shared/contract-fields.ts'
 import { pagination } from '../../http/shared/wire-values.ts'
-import { text } from '../../rules/field-schemas.ts'
+import { id, text } from '../../rules/field-schemas.ts'
 import { cursorQuery, pageQuery } from '../../rules/paging.ts'
 import { auditEntry } from './audit-schemas.ts'
 
@@ -22,6 +22,7 @@ export const auditLog = endpoint({
     target_id: text(0, 64).optional(),
     action: text(0, 64).optional(),
     actor: text(0, 64).optional(),
+    user_id: id.optional().describe('Changes of an end user and of its subscriptions.'),
     ...pageQuery,
     ...cursorQuery,
   }),

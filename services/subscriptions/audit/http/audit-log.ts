@@ -19,6 +19,7 @@ export function mountAudit(router: Router, deps: HttpDeps): void {
       targetId: query.target_id,
       action: query.action,
       actor: query.actor,
+      userId: query.user_id,
     }
     const found = await listAudit(subscriptions.collections, filter, page)
     return {

@@ -37,6 +37,25 @@ export interface AuditFilter {
   targetId?: string | undefined
   action?: string | undefined
   actor?: string | undefined
+  /** Changes of this end user and of its subscriptions. */
+  userId?: number | undefined
+}
+
+/** Most subscriptions of a user whose changes are listed together. */
+const MAX_SUBSCRIPTIONS = 1_000
+
+/** A user and its subscriptions as targets of changes. */
+async function targetsOf(collections: Collections, appKeys: AuditFilter['appKeys'], userId: number) {
+  const own = await collections.subscriptions
+    .find({ ...(appKeys ? { app_key: { $in: [...appKeys] } } : {}), user_id: userId }, { projection: { _id: 1 } })
+    .limit(MAX_SUBSCRIPTIONS)
+    .toArray()
+  return {
+    $or: [
+      { 'target.kind': 'user', 'target.id': String(userId) },
+      { 'target.kind': 'subscription', 'target.id': { $in: own.map(({ _id }) => String(_id)) } },
+    ],
+  }
 }
 
 /** A page of the log, newest first: by time, because numbers of several processes are not in order. */
@@ -47,6 +66,7 @@ export async function listAudit(collections: Collections, filter: AuditFilter, p
     ...(filter.targetId ? { 'target.id': filter.targetId } : {}),
     ...(filter.action ? { action: filter.action } : {}),
     ...(filter.actor ? { 'actor.name': filter.actor } : {}),
+    ...(filter.userId ? { $and: [await targetsOf(collections, filter.appKeys, filter.userId)] } : {}),
   }
   const [items, total] = await Promise.all([
     collections.audit

@@ -23,9 +23,14 @@ export interface Evaluable extends SwitchSpec {
 export function evaluate(stored: Evaluable, context: EvaluationContext, nowSeconds: number): Evaluation {
   const current = effective(stored, nowSeconds)
   if (current.enabled === '0') return off(current, 'DISABLED')
-  const rule = current.rules.find(candidate => candidate.conditions.every(condition => holds(condition, context)))
+  const rule = current.rules[matchingRule(current, context)]
   if (!rule) return split(current, current.value, current.rollout, context, 'STATIC')
   return split(current, rule.value ?? current.value, rule.rollout ?? 100, context, 'TARGETING_MATCH')
+}
+
+/** The index of the rule that decides for a caller, the first whose conditions all hold; -1 without one. */
+export function matchingRule({ rules }: Pick<SwitchSpec, 'rules'>, context: EvaluationContext): number {
+  return rules.findIndex(rule => rule.conditions.every(condition => holds(condition, context)))
 }
 
 function split(

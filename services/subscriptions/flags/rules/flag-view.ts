@@ -71,7 +71,8 @@ export function stateOf(spec: SwitchSpec): State {
 /** In characters, not code units, so that no surrogate pair is cut. */
 const MAX_DISPLAY = 64
 
-function displayValue({ type, value }: SwitchSpec, lang: Lang): string {
+/** The value as people read it, at most 64 characters. */
+export function displayValue({ type, value }: Pick<SwitchSpec, 'type' | 'value'>, lang: Lang): string {
   const typed = typedValue(type, value)
   if (type === 'boolean') return translate(typed === true ? 'switch_on' : 'switch_off', lang)
   if (type === 'json') return `JSON (${Object.keys((typed ?? {}) as object).length})`

@@ -11,7 +11,7 @@ export const managedResource = z
     namespace: z.string(),
     name: z.string(),
     app_key: z.string(),
-    record_id: digits,
+    record_id: z.string().describe('Digits, or the id of a webhook.'),
     record_name: z.string(),
     state: z
       .object({

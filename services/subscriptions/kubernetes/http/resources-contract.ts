@@ -11,13 +11,13 @@ export const listResourcesOperation = endpoint({
   tag: 'Resources',
   method: 'GET',
   path: '/resource',
-  summary: 'The Kubernetes resources that own apps, plans and switches in scope, with their conditions.',
+  summary: 'The Kubernetes resources that own apps, plans, switches and webhooks in scope, with their conditions.',
   access: VIEW_APPS,
   query: z.object({ app_key: appKey.optional() }),
   response: z.object({
     resources: z.array(managedResource),
     has_more: z
       .boolean()
-      .describe('True when more than 1,000 apps, plans or switches have a resource; kubectl lists all.'),
+      .describe('True when more than 1,000 apps, plans, switches or webhooks have a resource; kubectl lists all.'),
   }),
 })

@@ -4,14 +4,15 @@ import { endpoint } from '../../../platform/http/endpoint.ts'
 import { MAX_ERRORS } from '../../../platform/json/bounded-validation.ts'
 import { ROW_LIMITS } from '../../../platform/tables/rules/csv.ts'
 import { EDIT, VIEW } from '../../http/shared/access.ts'
-import { appKey, CSV, params, search, version } from '../../http/shared/contract-fields.ts'
+import { appKey, CSV, params, version } from '../../http/shared/contract-fields.ts'
 import { choice, flag, id, integer, money, text } from '../../rules/field-schemas.ts'
 import { cursorQuery, dateQuery, pageQuery } from '../../rules/paging.ts'
 import { subscriptionList, subscriptionRecord } from './subscription-schemas.ts'
 
 /** Filters of the list of subscriptions. */
 export const subscriptionFilters = {
-  search,
+  /** As long as the longest identity of a user. */
+  search: text(0, 128).optional(),
   status: choice(['0', '1', '2', '3', '4']).optional(),
   plan_id: id.optional(),
   user_id: id.optional(),

@@ -1,7 +1,9 @@
 /** Payments, refunds and granted periods of subscriptions in the database. */
 import type { Session } from '../../../platform/database/mongo.ts'
+import type { Found, Page } from '../../rules/paging.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { PaymentDoc } from '../../store/documents.ts'
+import { CHEAP_COUNT } from '../../store/list-totals.ts'
 
 /** The row of a payment or of a client's reference. */
 export async function findPayment(
@@ -25,6 +27,26 @@ export async function findPaymentById(collections: Collections, id: number): Pro
 export async function lastPayment(collections: Collections, subscriptionId: number): Promise<PaymentDoc | undefined> {
   const query = { subscription_id: subscriptionId, kind: 'payment' as const }
   return (await collections.payments.findOne(query, { sort: { created_at: -1, _id: -1 } })) ?? undefined
+}
+
+/** Most subscriptions of a user whose payments are listed together. */
+const MAX_SUBSCRIPTIONS = 1_000
+
+/** A page of the payments, refunds and granted periods of a user, newest first. */
+export async function listPaymentsOfUser(
+  collections: Collections,
+  { appKey, userId, page }: { appKey: string; userId: number; page: Page },
+): Promise<Found<PaymentDoc>> {
+  const own = await collections.subscriptions
+    .find({ app_key: appKey, user_id: userId }, { projection: { _id: 1 } })
+    .limit(MAX_SUBSCRIPTIONS)
+    .toArray()
+  const query = { subscription_id: { $in: own.map(({ _id }) => _id) } }
+  const [items, total] = await Promise.all([
+    collections.payments.find(query).sort({ created_at: -1, _id: -1 }).skip(page.offset).limit(page.size).toArray(),
+    collections.payments.countDocuments(query, { limit: CHEAP_COUNT + 1 }),
+  ])
+  return { items, total, ...(total > CHEAP_COUNT ? { capped: true } : {}) }
 }
 
 /** The payment of a subscription with this number, by any method. */

@@ -15,7 +15,11 @@ export const listChannelsOperation = endpoint({
   summary: 'Payment channels of an app; of secrets only whether they are set.',
   access: SUPER,
   params,
-  response: z.object({ channels: z.array(channelRecord) }),
+  response: z.object({
+    channels: z.array(channelRecord),
+    /** Address of this API for channels (ADMIN_BASE_URL); empty when it is not set. */
+    notify_base_url: z.string(),
+  }),
 })
 /** Sets a payment channel. */
 export const putChannel = endpoint({

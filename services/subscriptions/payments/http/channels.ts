@@ -12,7 +12,10 @@ export function mountChannels(router: Router, deps: HttpDeps): void {
   bindAdmin(router, deps, listChannelsOperation, async ({ params }) => {
     const { app_key } = await requireApp(subscriptions, params.id)
     const channels = await listChannels(subscriptions.collections, app_key)
-    return { channels: channels.map(channel => viewChannel(subscriptions, channel)) }
+    return {
+      channels: channels.map(channel => viewChannel(subscriptions, channel)),
+      notify_base_url: subscriptions.config.ADMIN_BASE_URL ?? '',
+    }
   })
   bindAdmin(router, deps, putChannel, async ({ params, body }, { actor }) => {
     const { app_key } = await requireApp(subscriptions, params.id)

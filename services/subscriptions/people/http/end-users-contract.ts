@@ -2,14 +2,15 @@
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import { EDIT, VIEW } from '../../http/shared/access.ts'
-import { appKey, CSV, params, search } from '../../http/shared/contract-fields.ts'
+import { appKey, CSV, params } from '../../http/shared/contract-fields.ts'
 import { empty } from '../../http/shared/wire-values.ts'
 import { choice, text } from '../../rules/field-schemas.ts'
 import { cursorQuery, dateQuery, pageQuery } from '../../rules/paging.ts'
 import { userList, userRecord } from './end-user-schemas.ts'
 
 const userQuery = {
-  search,
+  /** As long as the longest identity. */
+  search: text(0, 128).optional(),
   status: choice(['0', '1', '2']).optional(),
   platform: text(0, 32).optional(),
   ...dateQuery,
@@ -20,10 +21,14 @@ export const listUsersOperation = endpoint({
   tag: 'Users',
   method: 'GET',
   path: '/user',
-  summary: 'Users of an app, newest first; search finds nicknames, phones and emails by their beginning.',
+  summary:
+    'Users of an app, newest first or, with order=asc, oldest first; search finds nicknames, phones and emails by their beginning, and one user by its id, openid or unionid.',
   access: VIEW,
   example: { query: { app_key: 'demo' } },
-  query: z.object({ app_key: appKey, ...userQuery, ...pageQuery, ...cursorQuery }),
+  query: z.object({
+    ...{ app_key: appKey, ...userQuery, ...pageQuery, ...cursorQuery },
+    order: z.enum(['desc', 'asc']).default('desc').describe('By the time of creation.'),
+  }),
   response: userList,
 })
 /** Exports users. */

@@ -15,7 +15,7 @@ import { viewUser } from '../../rules/record-views.ts'
 import type { EndUserDoc } from '../../store/documents.ts'
 import type { Total } from '../../store/list-totals.ts'
 import { eraseUser, setUserStatus } from '../manage-end-users.ts'
-import { findUser, listUsers, streamUsers, type UserFilter } from '../store/end-users.ts'
+import { findNamedUsers, findUser, listUsers, streamUsers, type UserFilter } from '../store/end-users.ts'
 import {
   eraseUserOperation,
   exportUsers,
@@ -53,12 +53,18 @@ function echo({ search, status, platform, start_date, end_date }: UserQuery) {
   }
 }
 
-/** Shortest search text: one letter matches too much. */
-const MIN_SEARCH = 2
+/** Shortest search text: one letter matches too much, but one digit may be an id. */
+const SEARCHED = /^(?:\d|.{2,})$/s
 
-function filterOf(context: Subscriptions, { search = '', status, platform, ...dates }: UserQuery): UserFilter {
+async function filterOf(
+  context: Subscriptions,
+  appKey: string,
+  { search = '', status, platform, ...dates }: UserQuery,
+): Promise<UserFilter> {
+  const wanted = SEARCHED.test(search) ? search : undefined
   return {
-    search: search.length >= MIN_SEARCH ? search : undefined,
+    search: wanted,
+    named: wanted === undefined ? undefined : await findNamedUsers(context.collections, appKey, wanted),
     status,
     platform: platform || undefined,
     created: rangeOf(context, dates),
@@ -83,12 +89,13 @@ export function mountUsers(router: Router, deps: HttpDeps): void {
   }
   bindAdmin(router, deps, listUsersOperation, async ({ query }, { appKey }) => {
     const page = requestedPage(query)
-    const filter = filterOf(subscriptions, query)
+    const filter = await filterOf(subscriptions, appKey, query)
     const total = knownTotal(subscriptions, appKey, filter)
     const found = await listUsers(subscriptions.collections, subscriptions.count, subscriptions.clock.now(), {
       appKey,
       filter,
       page,
+      oldestFirst: query.order === 'asc',
       knownTotal: total,
     })
     return {
@@ -98,11 +105,8 @@ export function mountUsers(router: Router, deps: HttpDeps): void {
     }
   })
   bindAdmin(router, deps, exportUsers, async ({ query }, { appKey, context }) => {
-    sendCsv(
-      context,
-      'users',
-      userRows(subscriptions, streamUsers(subscriptions.collections, appKey, filterOf(subscriptions, query))),
-    )
+    const filter = await filterOf(subscriptions, appKey, query)
+    sendCsv(context, 'users', userRows(subscriptions, streamUsers(subscriptions.collections, appKey, filter)))
     return undefined
   })
   bindAdmin(router, deps, getUserOperation, async ({ params }, { appKey }) => {

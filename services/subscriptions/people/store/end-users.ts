@@ -12,12 +12,16 @@ import type { Count, Total } from '../../store/list-totals.ts'
 /** Filter of the list of users. */
 export interface UserFilter {
   search?: string | undefined
+  /** Users that `search` names exactly, from {@link findNamedUsers}: matched besides the keys that start with it. */
+  named?: readonly number[] | undefined
   status?: EndUserDoc['status'] | undefined
   platform?: string | undefined
   created?: DateRange | undefined
 }
 
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const
+/** Walks the same indexes backwards. */
+const OLDEST_FIRST = { created_at: 1, _id: 1 } as const
 /**
  * Every list names its index: each of the many indexes on `app_key` matches every query, and the planner would race
  * them all, again for every second page: 30 ms instead of 2 for page 100 of 800,000 users.
@@ -32,17 +36,20 @@ const MAX_SORTED_HITS = 10_000
 /** The query of a filter. */
 function userQuery(appKey: string, filter: UserFilter): mongo.Filter<EndUserDoc> {
   const { from, to } = filter.created ?? {}
-  return {
+  const rest = {
     app_key: appKey,
-    ...(filter.search ? { search_keys: prefixPattern(filter.search) } : {}),
     ...(filter.status ? { status: filter.status } : {}),
     ...(filter.platform ? { platform: filter.platform } : {}),
     ...(from || to ? { created_at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
   }
+  if (!filter.search) return rest
+  const byKey = { ...rest, search_keys: prefixPattern(filter.search) }
+  return filter.named?.length ? { $or: [byKey, { ...rest, _id: { $in: [...filter.named] } }] } : byKey
 }
 
-/** The index of a filter: that of its most selective field. */
-function indexFor({ search, status, platform }: UserFilter) {
+/** The index of a filter: that of its most selective field; undefined where two are needed. */
+function indexFor({ search, named, status, platform }: UserFilter) {
+  if (search && named?.length) return undefined
   if (search) return SEARCH_INDEX
   if (status !== undefined && status !== '1') return STATUS_INDEX
   if (platform) return PLATFORM_INDEX
@@ -50,7 +57,7 @@ function indexFor({ search, status, platform }: UserFilter) {
 }
 
 /**
- * A page of users, newest first, and in parallel the total; `knownTotal` replaces counting where a running counter has
+ * A page of users, newest first unless `oldestFirst`, and in parallel the total; `knownTotal` replaces counting where a running counter has
  * it.
  */
 export async function listUsers(
@@ -61,21 +68,30 @@ export async function listUsers(
     appKey,
     filter,
     page,
+    oldestFirst = false,
     knownTotal,
-  }: { appKey: string; filter: UserFilter; page: Page; knownTotal?: Promise<Total> | undefined },
+  }: {
+    appKey: string
+    filter: UserFilter
+    page: Page
+    oldestFirst?: boolean
+    knownTotal?: Promise<Total> | undefined
+  },
 ): Promise<Found<StoredUser>> {
   const query = userQuery(appKey, filter)
   const key = `users ${appKey} ${JSON.stringify(filter)}`
   const hint = indexFor(filter)
-  const question = { collection: collections.users, filter: query, key, hint }
+  const question = { collection: collections.users, filter: query, key, ...(hint ? { hint } : {}) }
   const counting = knownTotal ?? count(question, now)
   const cursor = collections.users
-    .find(page.after ? { $and: [query, afterPosition<EndUserDoc>(page.after)] } : query, { projection: SHOWN })
-    .hint(hint)
+    .find(page.after ? { $and: [query, afterPosition<EndUserDoc>(page.after, 'created_at', oldestFirst)] } : query, {
+      projection: SHOWN,
+    })
     .skip(page.offset)
     .limit(page.size)
+  if (hint) cursor.hint(hint)
   const sorted = !filter.search || (await counting).total <= MAX_SORTED_HITS
-  if (sorted) cursor.sort(NEWEST_FIRST)
+  if (sorted) cursor.sort(oldestFirst ? OLDEST_FIRST : NEWEST_FIRST)
   const [items, counted] = await Promise.all([cursor.toArray(), counting])
   const next = sorted ? nextOf(items, page, positionOf) : undefined
   return { items, ...counted, next }
@@ -108,7 +124,9 @@ const MAX_PLATFORMS = 50
 
 /** All users of a filter in the order of its index, for exports. */
 export function streamUsers(collections: Collections, appKey: string, filter: UserFilter): AsyncIterable<EndUserDoc> {
-  return collections.users.find(userQuery(appKey, filter)).hint(indexFor(filter)).batchSize(1000)
+  const cursor = collections.users.find(userQuery(appKey, filter)).batchSize(1000)
+  const hint = indexFor(filter)
+  return hint ? cursor.hint(hint) : cursor
 }
 
 /** The user with this id in this app. */
@@ -144,6 +162,20 @@ export async function findUserIds(
     .find({ app_key: appKey, search_keys: prefixPattern(search) }, { projection: { _id: 1 } })
     .hint(SEARCH_INDEX)
     .limit(limit)
+    .toArray()
+  return found.map(user => user._id)
+}
+
+/** Most users that a text may name exactly: one for each identity, and one by its id; union ids may be shared. */
+const MAX_NAMED = 20
+
+/** Ids of the users that a text names exactly: by id, or by one of the identities. */
+export async function findNamedUsers(collections: Collections, appKey: string, text: string): Promise<number[]> {
+  const byId = /^[1-9]\d{0,14}$/.test(text) ? [{ app_key: appKey, _id: Number(text) }] : []
+  const branches = [...byId, ...IDENTITIES.map(name => ({ app_key: appKey, [name]: text }))]
+  const found = await collections.users
+    .find({ $or: branches }, { projection: { _id: 1 } })
+    .limit(MAX_NAMED)
     .toArray()
   return found.map(user => user._id)
 }

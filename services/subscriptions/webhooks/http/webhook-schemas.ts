@@ -10,6 +10,8 @@ export const webhookRecord = z
     url: z.string(),
     events: z.array(z.string()),
     enabled: flag,
+    /** The Kubernetes resource that manages it, as `k8s:namespace/name`. */
+    managed_by: z.string().optional(),
     created_at: dateTime,
     updated_at: dateTime,
     secret: z.string().optional(),

@@ -108,7 +108,8 @@ export const listDeliveriesOperation = endpoint({
   tag: 'App settings',
   method: 'GET',
   path: '/app_manage/{id}/webhook/{webhook}/delivery',
-  summary: 'The events of a webhook of the last 30 days and what became of them, newest first.',
+  summary:
+    'The events of a webhook of the last 30 days and what became of them, newest first or, with order=asc, oldest first.',
   access: SUPER,
   params: webhookParams,
   query: z.object({
@@ -116,6 +117,7 @@ export const listDeliveriesOperation = endpoint({
     type: text(1, 64).optional(),
     after: text(1, 200).optional().describe('Id of the last delivery of the page before.'),
     page_size: integer(1, MAX_DELIVERIES).optional().describe('Default 20.'),
+    order: z.enum(['desc', 'asc']).default('desc').describe('By the time of the event.'),
   }),
   response: z.object({ deliveries: z.array(deliveryRecord), has_more: wireFlag }),
 })

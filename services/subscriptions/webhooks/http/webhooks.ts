@@ -1,7 +1,6 @@
 /** Webhooks of apps. */
 import type Router from '@koa/router'
-import { findTargetError } from '../../../platform/network/guarded-fetch.ts'
-import { ProblemError } from '../../../platform/problems.ts'
+import { managedText } from '../../../platform/managed/rules/managed-by.ts'
 import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import { latestEvents, listEvents, listWebhooks } from '../../../platform/webhooks/event-queue.ts'
 import { showLog, showResult } from '../../../platform/webhooks/http/show-attempts.ts'
@@ -16,10 +15,16 @@ import { requireApp } from '../../catalogue/manage-apps.ts'
 import type { Subscriptions } from '../../context.ts'
 import { webhookStore } from '../../events/store/webhooks.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
-import { fieldError } from '../../rules/field-errors.ts'
 import type { WebhookEventDoc } from '../../store/documents.ts'
 import type { WebhookDoc } from '../../store/models.ts'
-import { createWebhook, deleteWebhook, requireWebhook, rotateWebhookSecret, updateWebhook } from '../manage-webhooks.ts'
+import {
+  assertSafe,
+  createWebhook,
+  deleteWebhook,
+  requireWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from '../manage-webhooks.ts'
 import { dataOfEvent, webhookSending } from '../send-webhooks.ts'
 import {
   createWebhookOperation,
@@ -92,8 +97,8 @@ function mountDeliveries(router: Router, deps: HttpDeps): void {
   })
   bindAdmin(router, deps, listDeliveriesOperation, async ({ params, query }) => {
     const { _id } = await webhookOf(params)
-    const { state, type, after, page_size: limit = PAGE } = query
-    const found = await listEvents(events, _id, { state, type }, { after, limit })
+    const { state, type, after, order, page_size: limit = PAGE } = query
+    const found = await listEvents(events, _id, { state, type }, { after, limit, order })
     const deliveries = found.slice(0, limit).map(event => deliveryView(subscriptions, event))
     return { deliveries, has_more: found.length > limit ? ('1' as const) : ('0' as const) }
   })
@@ -117,17 +122,8 @@ function mountDeliveries(router: Router, deps: HttpDeps): void {
   })
 }
 
-/**
- * Events contain data of users: they are sent over TLS and to public addresses, and the URL must not contain a
- * password.
- */
-function assertSafe({ config }: Subscriptions, url: string): void {
-  const wrong = findTargetError(url, { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
-  if (wrong) throw new ProblemError('validation_failed', undefined, { errors: [fieldError('url', wrong)] })
-}
-
 function view(context: Subscriptions, webhook: WebhookDoc) {
-  const { _id, url, events, enabled, disabled, failing, previous, created_at, updated_at } = webhook
+  const { _id, url, events, enabled, disabled, failing, previous, managed_by, created_at, updated_at } = webhook
   return {
     ...(previous &&
       previous.until > context.clock.now() && { previous_secret_until: context.zone.format(previous.until) }),
@@ -141,6 +137,7 @@ function view(context: Subscriptions, webhook: WebhookDoc) {
     url,
     events,
     enabled: enabled ? ('1' as const) : ('0' as const),
+    ...(managed_by && { managed_by: managedText(managed_by) }),
     created_at: context.zone.format(created_at),
     updated_at: context.zone.format(updated_at),
   }
