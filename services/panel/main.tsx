@@ -6,11 +6,13 @@ import '@mantine/notifications/styles.css'
 import './theme/global.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
+import { loadAhead } from './app/router.ts'
 import { startI18n } from './i18n/index.ts'
 import { preferences } from './state/preferences.ts'
 
 const root = document.getElementById('root')
 if (root) {
+  loadAhead()
   await startI18n(preferences().language)
   createRoot(root).render(<App />)
 }

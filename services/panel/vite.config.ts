@@ -1,10 +1,12 @@
 /** Build of the web app: hashed files in `assets/`, and a placeholder for the CSP nonce that the service inserts. */
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import manifest from '../../package.json' with { type: 'json' }
 
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
+  define: { __VERSION__: JSON.stringify(manifest.version) },
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: 'dist',

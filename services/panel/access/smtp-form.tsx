@@ -9,7 +9,7 @@ import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { splitList } from '../ui/forms/split-text.ts'
 import { type Fields, useFields } from '../ui/forms/use-fields.ts'
 import type { Credential } from './access-types.ts'
-import { useLoginSecrets } from './login-secrets.ts'
+import { useShowLogin } from './login-secrets.tsx'
 import { NetworksField } from './networks-field.tsx'
 
 interface Limits {
@@ -31,7 +31,7 @@ const NO_LIMITS: Limits = {
 export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createCredentialOperation', ['listCredentialsOperation'])
-  const secretsOf = useLoginSecrets()
+  const showLogin = useShowLogin(show)
   const start = { username: '', password: '', ...NO_LIMITS }
   const fields = useFields(start, create.error)
   const submit = () => {
@@ -41,7 +41,7 @@ export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets
       {
         onSuccess: login => {
           close()
-          show(secretsOf(login), t('access.passwordAgain'))
+          showLogin(login)
         },
       },
     )

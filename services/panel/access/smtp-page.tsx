@@ -7,6 +7,7 @@ import { useRead } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
+import { OLDEST_FIRST, type TableOrder, tableOrder } from '../ui/layout/list-order.ts'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
@@ -32,7 +33,7 @@ export function SmtpPage() {
       lead={t('access.smtpLead')}
       query={query}
       after={search.after}
-      go={after => void navigate({ search: omitUndefined({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconPlugConnected size={26} />, title: t('access.noLogins'), hint: t('access.noLoginsHint') }}
       add={{ label: t('access.newLogin'), needs: 'developer', form: close => <SmtpForm close={close} show={show} /> }}
       below={
@@ -42,12 +43,18 @@ export function SmtpPage() {
         </>
       }
     >
-      {logins => <Logins logins={logins} show={show} />}
+      {logins => (
+        <Logins
+          logins={logins}
+          order={tableOrder(OLDEST_FIRST, search, next => void navigate({ search: next }))}
+          show={show}
+        />
+      )}
     </ListPage>
   )
 }
 
-function Logins({ logins, show }: { logins: readonly Credential[]; show: ShowSecrets }) {
+function Logins({ logins, show, order }: { logins: readonly Credential[]; show: ShowSecrets; order: TableOrder }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const columns: Column<Credential>[] = [
@@ -77,8 +84,11 @@ function Logins({ logins, show }: { logins: readonly Credential[]; show: ShowSec
       end: true,
       cell: login => (login.messages_per_hour === 0 ? t('access.unlimited') : number(login.messages_per_hour)),
     },
+    { label: t('ui.created'), by: 'created_at', cell: login => <Time at={login.created_at} /> },
     { label: t('ui.lastUsed'), cell: login => <Time at={login.last_used_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: login => <SmtpMenu login={login} show={show} /> },
   ]
-  return <DataTable name={t('access.smtpTitle')} columns={columns} rows={logins} rowKey={login => login.id} />
+  return (
+    <DataTable order={order} name={t('access.smtpTitle')} columns={columns} rows={logins} rowKey={login => login.id} />
+  )
 }

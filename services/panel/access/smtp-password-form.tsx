@@ -7,14 +7,14 @@ import { PasswordInput } from '../ui/forms/password-input.tsx'
 import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import type { Credential } from './access-types.ts'
-import { useLoginSecrets } from './login-secrets.ts'
+import { useShowLogin } from './login-secrets.tsx'
 
 export function SmtpPasswordForm(props: { login: Credential; close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const { login, close, show } = props
   const renew = useWrite('putCredentialPasswordOperation', ['listCredentialsOperation'])
   const fields = useFields({ password: '' }, renew.error)
-  const secretsOf = useLoginSecrets()
+  const showLogin = useShowLogin(show)
   const submit = () => {
     const { password } = fields.values
     renew.mutate(
@@ -22,7 +22,7 @@ export function SmtpPasswordForm(props: { login: Credential; close: () => void; 
       {
         onSuccess: answer => {
           close()
-          show(secretsOf(answer), t('access.passwordAgain'))
+          showLogin(answer)
         },
       },
     )

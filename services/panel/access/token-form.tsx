@@ -3,6 +3,7 @@ import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/c
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { Note } from '../ui/feedback/status-badge.tsx'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { splitList } from '../ui/forms/split-text.ts'
@@ -14,6 +15,8 @@ type Scope = NonNullable<Input<'createTokenOperation'>['body']['scopes']>[number
 const SCOPES: readonly Scope[] = [
   'emails:send',
   'emails:read',
+  'inbox:read',
+  'inbox:write',
   'domains:read',
   'domains:write',
   'dns:write',
@@ -28,6 +31,8 @@ const SCOPES: readonly Scope[] = [
   'audit:read',
   'webhooks:read',
   'webhooks:write',
+  'mcp',
+  'mcp:send',
 ]
 const LIFETIMES = ['never', '30', '90', '365'] as const
 type Lifetime = (typeof LIFETIMES)[number]
@@ -36,15 +41,16 @@ export function TokenForm({ close, show }: { close: () => void; show: ShowSecret
   const { t } = useTranslation()
   const create = useWrite('createTokenOperation', ['listTokensOperation'])
   const known = useRead('listDomainsOperation', { query: { limit: 100 } })
-  const start = { name: '', test: false, scopes: ['emails:send'] as Scope[], domains: [] as string[] }
+  const start = { name: '', test: false, capture: false, scopes: ['emails:send'] as Scope[], domains: [] as string[] }
   const fields = useFields({ ...start, allowed_cidrs: '', expires_at: 'never' as Lifetime }, create.error)
   const submit = () => {
-    const { name, test, scopes, domains, allowed_cidrs, expires_at } = fields.values
+    const { name, test, capture, scopes, domains, allowed_cidrs, expires_at } = fields.values
     create.mutate(
       {
         body: {
           name,
           mode: test ? 'test' : 'live',
+          capture,
           scopes,
           domains,
           allowed_cidrs: splitList(allowed_cidrs),
@@ -79,6 +85,7 @@ export function TokenForm({ close, show }: { close: () => void; show: ShowSecret
           ))}
         </SimpleGrid>
       </Checkbox.Group>
+      {fields.values.scopes.includes('mcp:send') && <Note tone="warn">{t('access.mcpSendWarning')}</Note>}
       <MultiSelect
         label={t('access.onlyDomains')}
         placeholder={fields.values.domains.length === 0 ? t('access.allDomains') : ''}
@@ -93,6 +100,11 @@ export function TokenForm({ close, show }: { close: () => void; show: ShowSecret
         allowDeselect={false}
         {...fields.value('expires_at')}
         onChange={value => fields.change({ expires_at: LIFETIMES.find(life => life === value) ?? 'never' })}
+      />
+      <Checkbox
+        label={t('access.captureToken')}
+        description={t('access.captureTokenHint')}
+        {...fields.flag('capture')}
       />
       <Checkbox label={t('access.testToken')} description={t('access.testTokenHint')} {...fields.flag('test')} />
     </SubmitForm>

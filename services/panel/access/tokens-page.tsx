@@ -9,6 +9,7 @@ import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
+import { OLDEST_FIRST, type TableOrder, tableOrder } from '../ui/layout/list-order.ts'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
@@ -38,19 +39,25 @@ export function TokensPage() {
       }
       query={useRead('listTokensOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: omitUndefined({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconKey size={26} />, title: t('access.noTokens'), hint: t('access.noTokensHint') }}
       add={{ label: t('access.newToken'), needs: 'developer', form: close => <TokenForm close={close} show={show} /> }}
       below={secret}
     >
-      {tokens => <Tokens tokens={tokens} show={show} />}
+      {tokens => (
+        <Tokens
+          tokens={tokens}
+          order={tableOrder(OLDEST_FIRST, search, next => void navigate({ search: next }))}
+          show={show}
+        />
+      )}
     </ListPage>
   )
 }
 
 const TONES: Record<ReturnType<typeof tokenState>, Tone> = { live: 'ok', expired: 'warn', revoked: 'quiet' }
 
-function Tokens({ tokens, show }: { tokens: readonly Token[]; show: ShowSecrets }) {
+function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowSecrets; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Token>[] = [
     {
@@ -59,6 +66,7 @@ function Tokens({ tokens, show }: { tokens: readonly Token[]; show: ShowSecrets 
         <Group gap="xs" display="inline-flex">
           {token.name}
           {token.mode === 'test' ? <StatusBadge tone="warn">{t('access.testToken')}</StatusBadge> : null}
+          {token.capture ? <StatusBadge tone="warn">{t('access.captures')}</StatusBadge> : null}
           <ManagedBy resource={token.managed_by} />
         </Group>
       ),
@@ -74,10 +82,19 @@ function Tokens({ tokens, show }: { tokens: readonly Token[]; show: ShowSecrets 
     { label: t('access.scopes'), cell: token => <span className="pw-mono">{token.scopes.join(' ')}</span> },
     { label: t('members.madeBy'), cell: token => token.created_by ?? '–' },
     { label: t('access.expires'), cell: token => <Time at={token.expires_at} /> },
+    { label: t('ui.created'), by: 'created_at', cell: token => <Time at={token.created_at} /> },
     { label: t('ui.lastUsed'), cell: token => <Time at={token.last_used_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: token => <TokenMenu token={token} show={show} /> },
   ]
-  return <DataTable name={t('access.tokensTitle')} columns={columns} rows={tokens} rowKey={token => token.id} />
+  return (
+    <DataTable
+      order={order}
+      name={t('access.tokensTitle')}
+      columns={columns}
+      rows={tokens}
+      rowKey={token => token.id}
+    />
+  )
 }
 
 function TokenMenu({ token, show }: { token: Token; show: ShowSecrets }) {

@@ -6,7 +6,9 @@ import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
 import { CursorPager, nextCursor } from '../ui/layout/cursor-pager.tsx'
+import { LATEST_FIRST, type TableOrder, tableOrder } from '../ui/layout/list-order.ts'
 import { Card, Page } from '../ui/layout/page.tsx'
+import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { Time } from '../ui/values/time.tsx'
 
@@ -22,26 +24,41 @@ export function AuditPage() {
   return (
     <Page title={t('account.auditTitle')} lead={t('account.auditLead')}>
       <Card flush>
-        <Loaded query={query}>{page => <Entries entries={page.data} />}</Loaded>
+        <Loaded query={query}>
+          {page => (
+            <Entries
+              entries={page.data}
+              order={tableOrder(LATEST_FIRST, search, next => void navigate({ search: next }))}
+            />
+          )}
+        </Loaded>
       </Card>
       <CursorPager
         after={search.after}
         next={query.data ? nextCursor(query.data) : undefined}
-        go={after => void navigate({ search: after ? { after } : {} })}
+        go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       />
     </Page>
   )
 }
 
-function Entries({ entries }: { entries: readonly Entry[] }) {
+function Entries({ entries, order }: { entries: readonly Entry[]; order: TableOrder }) {
   const { t } = useTranslation()
   if (entries.length === 0) return <Empty icon={<IconNotebook size={26} />} title={t('account.auditEmpty')} />
   const columns: Column<Entry>[] = [
-    { label: t('account.when'), cell: entry => <Time at={entry.at} /> },
+    { label: t('account.when'), by: 'at', cell: entry => <Time at={entry.at} /> },
     { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
     { label: t('account.target'), cell: entry => entry.target.name ?? entry.target.id },
     { label: t('account.actor'), cell: entry => `${entry.actor.name} · ${t(`account.via.${entry.actor.via}`)}` },
     { label: t('account.address'), cell: entry => entry.actor.ip ?? '–' },
   ]
-  return <DataTable name={t('account.auditTitle')} columns={columns} rows={entries} rowKey={entry => entry.id} />
+  return (
+    <DataTable
+      order={order}
+      name={t('account.auditTitle')}
+      columns={columns}
+      rows={entries}
+      rowKey={entry => entry.id}
+    />
+  )
 }

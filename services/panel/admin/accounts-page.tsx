@@ -1,13 +1,15 @@
 /** Administration of accounts: create, daily limit, suspend, unsuspend, reset password. */
 import { Group, Menu, NumberInput, Select, TextInput } from '@mantine/core'
+import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { UserLimits } from '../limits/user-limits.tsx'
 import { useAccount } from '../session/session.ts'
+import { Loaded } from '../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
@@ -15,7 +17,9 @@ import { Dialog } from '../ui/forms/dialog.tsx'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
+import { type TableOrder, tableOrder, USER_LIST } from '../ui/layout/list-order.ts'
 import { ListPage } from '../ui/layout/list-page.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
@@ -27,9 +31,34 @@ type User = Output<'listUsersOperation'>['data'][number]
 
 const route = getRouteApi('/shell/admin/users')
 
-export function AccountsPage() {
+/** All accounts, or the one whose id is in the address. The type is given, because the router infers its own from this page. */
+export function AccountsPage(): ReactNode {
+  const { id } = route.useSearch()
+  return id === undefined ? <Accounts /> : <OneAccount id={id} />
+}
+
+function OneAccount({ id }: { id: string }) {
   const { t } = useTranslation()
-  const search = route.useSearch()
+  const [secret, show] = useSecretOnce(t('operator.password'))
+  const query = useRead('getUserOperation', { params: { id } })
+  const back = (
+    <Link to="/admin/users" className="pw-link">
+      <IconArrowLeft size={14} className="pw-inline-icon" /> {t('operator.allUsers')}
+    </Link>
+  )
+  return (
+    <Page title={t('operator.usersTitle')} lead={back}>
+      <Card flush>
+        <Loaded query={query}>{user => <Users users={[user]} show={show} />}</Loaded>
+      </Card>
+      {secret}
+    </Page>
+  )
+}
+
+function Accounts() {
+  const { t } = useTranslation()
+  const { id: _, ...search } = route.useSearch()
   const navigate = route.useNavigate()
   const [secret, show] = useSecretOnce(t('operator.password'))
   const query = useRead('listUsersOperation', { query: search })
@@ -39,7 +68,7 @@ export function AccountsPage() {
       lead={t('operator.usersLead')}
       query={query}
       after={search.after}
-      go={after => void navigate({ search: omitUndefined({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={show} /> }}
       below={
         <>
@@ -48,12 +77,18 @@ export function AccountsPage() {
         </>
       }
     >
-      {users => <Users users={users} show={show} />}
+      {users => (
+        <Users
+          users={users}
+          show={show}
+          order={tableOrder(USER_LIST, search, next => void navigate({ search: next }))}
+        />
+      )}
     </ListPage>
   )
 }
 
-function Users({ users, show }: { users: readonly User[]; show: ShowSecrets }) {
+function Users({ users, show, order }: { users: readonly User[]; show: ShowSecrets; order?: TableOrder }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const ofLimit = ({ recipients_today: used, recipients_per_day: limit }: User) =>
@@ -61,6 +96,7 @@ function Users({ users, show }: { users: readonly User[]; show: ShowSecrets }) {
   const columns: Column<User>[] = [
     {
       label: t('account.username'),
+      by: 'username',
       cell: user => (
         <Group gap="xs" display="inline-flex">
           {user.username}
@@ -78,18 +114,20 @@ function Users({ users, show }: { users: readonly User[]; show: ShowSecrets }) {
       ),
     },
     { label: t('operator.today'), end: true, cell: ofLimit },
-    { label: t('ui.created'), cell: user => <Time at={user.created_at} /> },
+    { label: t('ui.created'), by: 'created_at', cell: user => <Time at={user.created_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: user => <UserMenu user={user} show={show} /> },
   ]
-  return <DataTable name={t('operator.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
+  return (
+    <DataTable order={order} name={t('operator.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
+  )
 }
 
 function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
   const { t } = useTranslation()
   const me = useAccount()
   const [asking, setAsking] = useState<'limit' | 'limits' | 'suspend' | 'reset' | 'sessions' | 'factor'>()
-  const suspend = useWrite('suspendUserOperation', ['listUsersOperation'])
-  const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
+  const suspend = useWrite('suspendUserOperation', ['listUsersOperation', 'getUserOperation'])
+  const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation', 'getUserOperation'])
   const reset = useWrite('resetPasswordOperation')
   const endSessions = useWrite('endUserSessions')
   const removeFactor = useWrite('removeUserSecondFactor')
@@ -174,7 +212,7 @@ function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
 
 function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
   const { t } = useTranslation()
-  const change = useWrite('changeUserOperation', ['listUsersOperation'])
+  const change = useWrite('changeUserOperation', ['listUsersOperation', 'getUserOperation'])
   const saved = useSaveCallbacks(close)
   const fields = useFields({ recipients_per_day: user.recipients_per_day }, change.error)
   const submit = () => change.mutate({ params: { id: user.id }, body: fields.values }, saved)

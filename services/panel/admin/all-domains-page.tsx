@@ -9,6 +9,7 @@ import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { DomainStatus } from '../mail/domains/domain-status.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
+import { OLDEST_FIRST, type TableOrder, tableOrder } from '../ui/layout/list-order.ts'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
@@ -20,7 +21,8 @@ const route = getRouteApi('/shell/admin/domains')
 
 export function AllDomainsPage() {
   const { t } = useTranslation()
-  const { after, user } = route.useSearch()
+  const search = route.useSearch()
+  const { user, ...page } = search
   const navigate = route.useNavigate()
   const users = useRead('listUsersOperation', { query: { limit: 100 } })
   const names = new Map(users.data?.data.map(one => [one.id, one.username]))
@@ -28,9 +30,9 @@ export function AllDomainsPage() {
     <ListPage
       title={t('operator.domainsTitle')}
       lead={t('operator.domainsLead')}
-      query={useRead('listAllDomainsOperation', { query: omitUndefined({ after, user_id: user }) })}
-      after={after}
-      go={next => void navigate({ search: omitUndefined({ after: next, user }) })}
+      query={useRead('listAllDomainsOperation', { query: omitUndefined({ ...page, user_id: user }) })}
+      after={page.after}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconWorld size={26} />, title: t('operator.noDomains'), hint: '' }}
       above={
         <Select
@@ -40,17 +42,26 @@ export function AllDomainsPage() {
           value={user ?? null}
           clearable
           searchable
-          onChange={chosen => void navigate({ search: omitUndefined({ user: chosen ?? undefined }) })}
+          onChange={chosen =>
+            void navigate({ search: omitUndefined({ ...search, after: undefined, user: chosen ?? undefined }) })
+          }
           maw={270}
         />
       }
     >
-      {domains => <Domains domains={domains} ownerOf={domain => names.get(domain.user_id) ?? domain.user_id} />}
+      {domains => (
+        <Domains
+          domains={domains}
+          ownerOf={domain => names.get(domain.user_id) ?? domain.user_id}
+          order={tableOrder(OLDEST_FIRST, search, next => void navigate({ search: next }))}
+        />
+      )}
     </ListPage>
   )
 }
 
-function Domains({ domains, ownerOf }: { domains: readonly Domain[]; ownerOf: (domain: Domain) => string }) {
+function Domains(props: { domains: readonly Domain[]; ownerOf: (domain: Domain) => string; order: TableOrder }) {
+  const { domains, ownerOf, order } = props
   const { t } = useTranslation()
   const columns: Column<Domain>[] = [
     {
@@ -64,7 +75,7 @@ function Domains({ domains, ownerOf }: { domains: readonly Domain[]; ownerOf: (d
     { label: t('operator.owner'), cell: ownerOf },
     { label: t('messages.state'), cell: domain => <DomainStatus domain={domain} /> },
     { label: t('domains.maySend'), cell: domain => (domain.may_send ? t('ui.yes') : t('ui.no')) },
-    { label: t('ui.created'), cell: domain => <Time at={domain.created_at} /> },
+    { label: t('ui.created'), by: 'created_at', cell: domain => <Time at={domain.created_at} /> },
     {
       label: t('ui.actions'),
       hidden: true,
@@ -72,7 +83,15 @@ function Domains({ domains, ownerOf }: { domains: readonly Domain[]; ownerOf: (d
       cell: domain => (domain.status === 'pending' && !domain.managed_by ? <VerifyByAdmin domain={domain} /> : null),
     },
   ]
-  return <DataTable name={t('operator.domainsTitle')} columns={columns} rows={domains} rowKey={domain => domain.id} />
+  return (
+    <DataTable
+      order={order}
+      name={t('operator.domainsTitle')}
+      columns={columns}
+      rows={domains}
+      rowKey={domain => domain.id}
+    />
+  )
 }
 
 function VerifyByAdmin({ domain }: { domain: Domain }) {
@@ -88,20 +107,20 @@ function VerifyByAdmin({ domain }: { domain: Domain }) {
       <Button
         variant="subtle"
         size="compact-sm"
-        aria-label={`${t('operator.vouch')}: ${domain.name}`}
+        aria-label={`${t('operator.markVerified')}: ${domain.name}`}
         onClick={() => setAsking(true)}
       >
-        {t('operator.vouch')}
+        {t('operator.markVerified')}
       </Button>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
-        title={t('operator.vouchTitle', { name: domain.name })}
+        title={t('operator.markVerifiedTitle', { name: domain.name })}
         phrase={domain.name}
-        action={t('operator.vouch')}
+        action={t('operator.markVerified')}
         run={() => verify.mutateAsync({ params: { id: domain.id } })}
       >
-        {t('operator.vouchText')}
+        {t('operator.markVerifiedText')}
       </ConfirmDialog>
     </>
   )

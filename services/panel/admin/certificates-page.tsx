@@ -81,7 +81,7 @@ function CertificateCard({ certificate, host }: { certificate: Certificate; host
             [t('operator.key'), key],
             [t('operator.file'), <Copyable key="file" value={file} what={t('operator.file')} />],
             [t('operator.fingerprint'), <Copyable key="print" value={fingerprint} what={t('operator.fingerprint')} />],
-            [t('operator.lastTold'), <Time key="seen" at={seen_at} />],
+            [t('operator.lastReported'), <Time key="seen" at={seen_at} />],
           ]}
         />
       </Stack>

@@ -14,8 +14,10 @@ import { Dialog } from '../ui/forms/dialog.tsx'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { CursorPager, nextCursor } from '../ui/layout/cursor-pager.tsx'
+import { INVITATION_LIST, type OrderedSearch, type TableOrder, tableOrder } from '../ui/layout/list-order.ts'
 import { Card } from '../ui/layout/page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
+import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { Time } from '../ui/values/time.tsx'
 
@@ -25,9 +27,9 @@ const TONES = { waiting: 'info', sent: 'ok', expired: 'bad' } as const
 
 export function Invitations() {
   const { t } = useTranslation()
-  const [after, setAfter] = useState<string>()
+  const [page, show] = useState<OrderedSearch<(typeof INVITATION_LIST.columns)[number]>>({})
   const [adding, setAdding] = useState(false)
-  const query = useRead('listInvitationsOperation', { query: after === undefined ? {} : { after } })
+  const query = useRead('listInvitationsOperation', { query: page })
   const close = () => setAdding(false)
   return (
     <Stack gap="md" mt="xl">
@@ -40,9 +42,15 @@ export function Invitations() {
         </Button>
       </Group>
       <Card flush>
-        <Loaded query={query}>{({ data }) => <InvitationTable invitations={data} />}</Loaded>
+        <Loaded query={query}>
+          {({ data }) => <InvitationTable invitations={data} order={tableOrder(INVITATION_LIST, page, show)} />}
+        </Loaded>
       </Card>
-      <CursorPager after={after} next={query.data ? nextCursor(query.data) : undefined} go={setAfter} />
+      <CursorPager
+        after={page.after}
+        next={query.data ? nextCursor(query.data) : undefined}
+        go={after => show(omitUndefined({ ...page, after }))}
+      />
       <Dialog opened={adding} close={close} title={t('security.invite')}>
         {() => <InviteForm close={close} />}
       </Dialog>
@@ -50,10 +58,10 @@ export function Invitations() {
   )
 }
 
-function InvitationTable({ invitations }: { invitations: readonly Invitation[] }) {
+function InvitationTable({ invitations, order }: { invitations: readonly Invitation[]; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Invitation>[] = [
-    { label: t('security.email'), cell: one => one.email },
+    { label: t('security.email'), by: 'email', cell: one => one.email },
     { label: t('operator.role'), cell: one => t(`operator.roles.${one.role}`) },
     {
       label: t('messages.state'),
@@ -69,7 +77,15 @@ function InvitationTable({ invitations }: { invitations: readonly Invitation[] }
         {t('security.noInvitations')}
       </Text>
     )
-  return <DataTable name={t('security.invitations')} columns={columns} rows={invitations} rowKey={({ id }) => id} />
+  return (
+    <DataTable
+      order={order}
+      name={t('security.invitations')}
+      columns={columns}
+      rows={invitations}
+      rowKey={({ id }) => id}
+    />
+  )
 }
 
 function InvitationMenu({ invitation }: { invitation: Invitation }) {

@@ -1,12 +1,15 @@
 /** Kubernetes resources with their conditions. They are read-only here and changed in the cluster. */
 import { Group, Select } from '@mantine/core'
 import { IconBox } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { ResourceConditions } from '../kubernetes/resource-conditions.tsx'
+import { useSession } from '../session/session.ts'
 import { useSubRead } from '../subscriptions/shared/subscriptions-api.ts'
-import { Empty, Loaded, NoMatch } from '../ui/feedback/content-states.tsx'
+import { Empty, Failure, Loaded, NoMatch } from '../ui/feedback/content-states.tsx'
+import { Freshness } from '../ui/feedback/freshness.tsx'
 import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { TextFilter } from '../ui/forms/text-filter.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
@@ -28,10 +31,12 @@ export function ResourcesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const mail = useRead('listResources', {}, { poll: 15_000 })
-  const subscriptions = useSubRead('listResourcesOperation', {})
+  const { subscription_role } = useSession()
+  const subscriptions = useSubRead('listResourcesOperation', {}, { enabled: subscription_role !== null })
   const more = (subscriptions.data?.resources ?? []).map(fromSubscriptions)
   return (
     <Page title={t('operator.resourcesTitle')} lead={t('operator.resourcesLead')}>
+      {subscriptions.isError ? <SubscriptionsFailed query={subscriptions} /> : null}
       <Loaded query={mail}>
         {({ data, has_more }) => {
           const all = [...data.map(fromMail), ...more]
@@ -51,6 +56,16 @@ export function ResourcesPage() {
         }}
       </Loaded>
     </Page>
+  )
+}
+
+/** Without this, a list that lacks the resources of the subscriptions module would look complete. */
+function SubscriptionsFailed({ query }: { query: UseQueryResult<unknown, Error> }) {
+  if (query.data !== undefined) return <Freshness query={query} />
+  return (
+    <Card flush>
+      <Failure error={query.error} retry={() => void query.refetch()} />
+    </Card>
   )
 }
 

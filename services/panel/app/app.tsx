@@ -1,11 +1,14 @@
 /** Root component: theme, query cache, notifications, router. */
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { cssVariables, theme } from '../theme/theme.ts'
 import { queries } from './query-cache.ts'
-import { router } from './router.tsx'
+import { router } from './router.ts'
+
+/** Shown after the first page: a notification that comes earlier waits in the store. */
+const Notifications = lazy(() => import('@mantine/notifications').then(module => ({ default: module.Notifications })))
 
 /** Nonce of the Content-Security-Policy, inserted into the document by the service. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
@@ -21,7 +24,9 @@ export function App() {
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-right" />
+        <Suspense>
+          <Notifications position="bottom-right" />
+        </Suspense>
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

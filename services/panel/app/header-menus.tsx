@@ -7,11 +7,13 @@ import { useAccount, useSaveLanguage, useSignOut } from '../session/session.ts'
 import { ColorSchemeButton, LanguageMenu } from '../ui/layout/appearance-controls.tsx'
 import { AccountSwitcher } from './account-switcher.tsx'
 import { leavePage } from './leave-guard.tsx'
+import { PaletteButton } from './palette-button.tsx'
 
 export function HeaderMenus() {
   const saveLanguage = useSaveLanguage()
   return (
     <Group gap={4} wrap="nowrap">
+      <PaletteButton />
       <AccountSwitcher />
       <LanguageMenu onChange={language => void saveLanguage(language)} />
       <ColorSchemeButton />

@@ -55,8 +55,22 @@ test.each([
     session('user', 'viewer'),
     { '/apps/$key/plans': true, '/subscriptions/admins': false, '/admin': false },
   ],
-  ['an operator of apps', session('user', 'operator'), { '/apps/$key/switches': true, '/subscriptions/admins': false }],
-  ['an admin', session('admin', 'super'), { '/admin/queues': true, '/subscriptions/admins': true }],
+  [
+    'an operator of apps',
+    session('user', 'operator'),
+    {
+      ...{ '/apps/$key/switches': true, '/apps/$key/webhooks': false },
+      '/subscriptions/admins': false,
+    },
+  ],
+  [
+    'an admin',
+    session('admin', 'super'),
+    {
+      ...{ '/admin/queues': true, '/subscriptions/admins': true },
+      '/apps/$key/webhooks': true,
+    },
+  ],
   [
     'an admin without a role in subscriptions',
     session('admin', null),

@@ -90,6 +90,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { to: '/apps/$key/subscriptions', label: 'subscriptionList', icon: IconCreditCard, subscriptions: 'any' },
       { to: '/apps/$key/switches', label: 'switches', icon: IconToggleRight, subscriptions: 'any' },
       { to: '/apps/$key/changes', label: 'changes', icon: IconHistory, subscriptions: 'any' },
+      { to: '/apps/$key/webhooks', label: 'appWebhooks', icon: IconWebhook, subscriptions: 'super' },
       { to: '/apps', label: 'apps', icon: IconAppWindow, subscriptions: 'any' },
       { to: '/subscriptions/admins', label: 'admins', icon: IconShieldLock, subscriptions: 'super' },
     ],

@@ -1,13 +1,14 @@
 /** Layout of all pages: header, navigation menu, banner while the browser is offline. */
 import { AppShell, Box, Burger, Group, ScrollArea } from '@mantine/core'
 import { useDisclosure, useNetwork } from '@mantine/hooks'
-import { IconCloudOff } from '@tabler/icons-react'
+import { IconChevronDown, IconCloudOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { setShownAccount } from '../api/fetch.ts'
 import { SessionContext, sessionQuery, useSession, useTrial } from '../session/session.ts'
+import { setPreferences, usePreferences } from '../state/preferences.ts'
 import { RoleContext } from '../state/roles.ts'
 import { useSessionExpired } from '../state/session-expiry.ts'
 import { pathForApp } from '../subscriptions/shared/app-pages.ts'
@@ -129,11 +130,17 @@ function NavigationMenu({ close }: { close: () => void }) {
   ))
 }
 
+/** A group with a heading folds; its state is kept in this browser. */
 function NavigationMenuGroup({ group, close }: { group: NavigationGroup; close: () => void }) {
   const { t } = useTranslation()
-  if (group.entries.length === 0) return null
+  const { folded = [] } = usePreferences()
+  const { heading, entries } = group
+  if (entries.length === 0) return null
+  const isFolded = heading !== undefined && folded.includes(heading)
+  const toggle = (name: string) =>
+    setPreferences({ folded: isFolded ? folded.filter(one => one !== name) : [...folded, name] })
   const links = (path: (route: string) => string) =>
-    group.entries.map(({ to, label, icon: Icon }) => (
+    entries.map(({ to, label, icon: Icon }) => (
       <Link
         key={to}
         to={path(to)}
@@ -145,16 +152,25 @@ function NavigationMenuGroup({ group, close }: { group: NavigationGroup; close: 
         {t(`nav.${label}`)}
       </Link>
     ))
+  const content =
+    heading === 'subscriptions' ? (
+      <Suspense fallback={links(route => pathForApp(route, undefined))}>
+        <AppMenu links={links} close={close} />
+      </Suspense>
+    ) : (
+      links(route => route)
+    )
   return (
     <div>
-      <div className="pw-nav-heading">{group.heading ? t(`nav.${group.heading}`) : null}</div>
-      {group.heading === 'subscriptions' ? (
-        <Suspense fallback={links(route => pathForApp(route, undefined))}>
-          <AppMenu links={links} close={close} />
-        </Suspense>
+      {heading ? (
+        <button type="button" className="pw-nav-heading" aria-expanded={!isFolded} onClick={() => toggle(heading)}>
+          {t(`nav.${heading}`)}
+          <IconChevronDown size={13} aria-hidden />
+        </button>
       ) : (
-        links(route => route)
+        <div className="pw-nav-heading" />
       )}
+      {isFolded ? null : content}
     </div>
   )
 }

@@ -5,7 +5,16 @@ type Body = Input<'createDnsAccountOperation'>['body']
 
 export type Provider = Body['provider']
 
-export const PROVIDERS = ['cloudflare', 'aliyun', 'dnspod', 'rfc2136'] as const satisfies readonly Provider[]
+export const PROVIDERS = [
+  'cloudflare',
+  'aliyun',
+  'dnspod',
+  'rfc2136',
+  'webhook',
+  'route53',
+  'google',
+  'azure',
+] as const satisfies readonly Provider[]
 
 export interface Field {
   name:
@@ -20,8 +29,23 @@ export interface Field {
     | 'key_name'
     | 'key_algorithm'
     | 'key_secret'
+    | 'url'
+    | 'bearer'
+    | 'zones'
+    | 'secret_access_key'
+    | 'hosted_zone_id'
+    | 'service_account_key'
+    | 'project'
+    | 'managed_zone'
+    | 'tenant_id'
+    | 'client_id'
+    | 'client_secret'
+    | 'subscription_id'
+    | 'resource_group'
   secret?: true
   optional?: true
+  /** Several values, separated by commas or blanks. */
+  list?: true
   /** Makes the field a select; the first value is the default. */
   choices?: readonly string[]
 }
@@ -44,15 +68,37 @@ export const FIELDS: Record<Provider, readonly Field[]> = {
     },
     { name: 'key_secret', secret: true },
   ],
+  route53: [
+    { name: 'access_key_id' },
+    { name: 'secret_access_key', secret: true },
+    { name: 'hosted_zone_id', optional: true },
+  ],
+  google: [
+    { name: 'service_account_key', secret: true },
+    { name: 'project', optional: true },
+    { name: 'managed_zone', optional: true },
+  ],
+  azure: [
+    { name: 'tenant_id' },
+    { name: 'client_id' },
+    { name: 'client_secret', secret: true },
+    { name: 'subscription_id' },
+    { name: 'resource_group', optional: true },
+  ],
+  webhook: [
+    { name: 'url' },
+    { name: 'bearer', secret: true, optional: true },
+    { name: 'zones', optional: true, list: true },
+  ],
 }
 
 /** Omits the name and optional fields if they are empty. */
 export function accountBody(provider: Provider, values: Readonly<Record<string, string>>): Body {
   const name = values.name?.trim()
   const entries = FIELDS[provider]
-    .map(({ name, optional }): [string, string, boolean] => [name, values[name]?.trim() ?? '', optional ?? false])
+    .map(({ name, optional = false, list = false }) => [name, values[name]?.trim() ?? '', optional, list] as const)
     .filter(([, value, optional]) => value !== '' || !optional)
-    .map(([name, value]) => [name, value])
+    .map(([name, value, , list]) => [name, list ? value.split(/[\s,]+/).filter(Boolean) : value])
   // A test proves that the fields of a provider match its schema, which the compiler cannot derive.
   return { provider, ...(name ? { name } : {}), credentials: Object.fromEntries(entries) } as Body
 }

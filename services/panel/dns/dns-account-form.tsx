@@ -12,8 +12,9 @@ import { accountBody, FIELDS, type Field, PROVIDERS, type Provider } from './dns
 
 type Account = Output<'listDnsAccountsOperation'>['data'][number]
 
-/** With `account`, replaces its credentials; the provider cannot be changed. */
-export function DnsAccountForm({ account, close }: { account?: Account; close: () => void }) {
+/** With `account`, replaces its credentials; the provider cannot be changed. `saved` receives the id of the stored account. */
+export function DnsAccountForm(props: { account?: Account; close: () => void; saved?: (id: string) => void }) {
+  const { account, close, saved } = props
   const { t } = useTranslation()
   const create = useWrite('createDnsAccountOperation', ['listDnsAccountsOperation'])
   const replace = useWrite('putDnsAccountOperation', ['listDnsAccountsOperation'])
@@ -23,8 +24,9 @@ export function DnsAccountForm({ account, close }: { account?: Account; close: (
   const submit = () => {
     const body = accountBody(provider, fields.values)
     const done = {
-      onSuccess: ({ tested }: Account) => {
+      onSuccess: ({ id, tested }: Account) => {
         close()
+        saved?.(id)
         notifySuccess(t('dns.accountSaved', { count: tested.zones.length }))
       },
     }

@@ -9,7 +9,8 @@ import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
 import { ServiceSentence, sentencesOf } from '../ui/values/service-sentence.tsx'
-import { Time } from '../ui/values/time.tsx'
+import { Moment } from '../ui/values/time.tsx'
+import { recordStatusText } from './dns-records.tsx'
 
 type Check = Output<'listChecksOperation'>['data'][number]
 
@@ -36,12 +37,13 @@ function Checks({ checks }: { checks: readonly Check[] }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const columns: Column<Check>[] = [
-    { label: t('account.when'), cell: check => <Time at={check.at} /> },
+    { label: t('account.when'), cell: check => <Moment at={check.at} /> },
     {
       label: t('messages.state'),
       cell: check => <StatusBadge tone={TONES[check.outcome]}>{t(`dns.checkOutcome.${check.outcome}`)}</StatusBadge>,
     },
     { label: t('dns.askedBy'), cell: check => t(`dns.by.${check.by}`) },
+    { label: t('dns.changed'), cell: check => <Changes check={check} /> },
     { label: t('dns.found'), cell: check => <Found check={check} /> },
     {
       label: t('dns.effort'),
@@ -50,6 +52,36 @@ function Checks({ checks }: { checks: readonly Check[] }) {
     },
   ]
   return <DataTable name={t('dns.history')} columns={columns} rows={checks} rowKey={check => check.id} />
+}
+
+/** Purposes of records by the beginning of their ids, as in `dkim:pw2026a`. */
+const PURPOSES = [
+  ...(['ownership', 'dkim', 'spf', 'dmarc', 'return_path_mx', 'return_path_spf', 'return_path'] as const),
+  ...(['tracking', 'mta_sts', 'tls_rpt', 'ptr', 'a'] as const),
+]
+
+/** The records whose status is another one than at the check before. */
+function Changes({ check: { changes, records } }: { check: Check }) {
+  const { t } = useTranslation()
+  if (changes.length === 0) return <span className="pw-sub">{t('dns.nothingChanged')}</span>
+  const statusText = (status: Check['changes'][number]['to']) =>
+    status === 'removed' ? t('dns.noLongerWanted') : t(`dns.status.${status}`)
+  return (
+    <Stack gap={2}>
+      {changes.map(({ record, from, to }) => {
+        const [kind = '', detail] = record.split(':', 2)
+        const purpose = kind === 'address' ? 'a' : PURPOSES.find(known => known === kind)
+        const now = records.find(({ id }) => id === record)
+        const name = [purpose ? t(`dns.purpose.${purpose}`) : kind, detail].filter(Boolean).join(' ')
+        return (
+          <span key={record}>
+            {name}: {from === null ? null : `${statusText(from)} → `}
+            {now ? recordStatusText(now, t) : statusText(to)}
+          </span>
+        )
+      })}
+    </Stack>
+  )
 }
 
 /** Errors, and the number of verified records. */

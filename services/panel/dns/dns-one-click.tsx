@@ -1,8 +1,7 @@
 /** Publishing the records at the DNS provider: select the account, preview the DNS plan, apply it. */
 
 import { Button, Group, Select, Stack, Switch, Text } from '@mantine/core'
-import { IconWand } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { IconExternalLink, IconWand } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -12,6 +11,7 @@ import { notifyError } from '../ui/feedback/notifications.ts'
 import { Dialog } from '../ui/forms/dialog.tsx'
 import { NeedsRole } from '../ui/forms/needs-role.tsx'
 import { Card } from '../ui/layout/page.tsx'
+import { DnsAccountForm } from './dns-account-form.tsx'
 import { DnsPlanDialog } from './dns-plan-dialog.tsx'
 
 type Domain = Output<'getDomainOperation'>
@@ -19,64 +19,110 @@ type Domain = Output<'getDomainOperation'>
 export function DnsOneClick({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const accounts = useRead('listDnsAccountsOperation', {})
+  const [adding, setAdding] = useState(false)
+  const patch = useWrite('patchDomainOperation', ['getDomainOperation'])
+  // An account made here is for this domain; one that is in use stays: records may be in its zone.
+  const choose = (dns_account_id: string) => {
+    if (domain.dns_account_id !== null) return
+    patch.mutate({ params: { id: domain.id }, body: { dns_account_id } }, { onError: error => notifyError(error, t) })
+  }
   return (
-    <Card title={t('dns.oneClick')}>
+    <Card
+      title={t('dns.oneClick')}
+      aside={
+        <NeedsRole needs="admin">
+          <Button variant="default" size="xs" onClick={() => setAdding(true)}>
+            {t('dns.addAccount')}
+          </Button>
+        </NeedsRole>
+      }
+    >
       <Loaded query={accounts} loading={<LoadingRows rows={2} />}>
         {({ data }) => {
           // Accounts managed by Kubernetes are for MailDomain resources of their namespace only.
           const usable = data.filter(({ managed_by }) => managed_by === null)
-          return usable.length === 0 ? <NoAccount /> : <PublishRecords domain={domain} accounts={usable} />
+          return usable.length === 0 ? (
+            <NoAccount domain={domain} />
+          ) : (
+            <PublishRecords domain={domain} accounts={usable} />
+          )
         }}
       </Loaded>
+      <Dialog opened={adding} close={() => setAdding(false)} title={t('dns.addAccount')}>
+        {() => <DnsAccountForm close={() => setAdding(false)} saved={choose} />}
+      </Dialog>
     </Card>
   )
 }
 
-function NoAccount() {
+/** What an account would do, and where the records are edited by hand. */
+function NoAccount({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (
-    <Group justify="space-between">
-      <Text fz="sm" c="dimmed" maw={560}>
+    <Stack gap={6}>
+      <Text fz="sm" c="dimmed" maw={640}>
         {t('dns.noAccountHint')}
       </Text>
-      <Button variant="default" renderRoot={props => <Link {...props} to="/dns-accounts" />}>
-        {t('dns.addAccount')}
-      </Button>
-    </Group>
+      <DnsConsole domain={domain} />
+    </Stack>
   )
 }
 
-function PublishRecords({
-  domain,
-  accounts,
-}: {
+/** The DNS host that the name servers show, with a link to its console. */
+function DnsConsole({ domain: { check } }: { domain: Domain }) {
+  const { t } = useTranslation()
+  if (!check?.dns_host) return null
+  const { name, console_url } = check.dns_host
+  return (
+    <Text fz="sm">
+      {t('dns.hostedAt', { name })}{' '}
+      <a href={console_url} target="_blank" rel="noreferrer" className="pw-link">
+        {t('dns.openConsole', { name })} <IconExternalLink size={14} className="pw-inline-icon" aria-hidden />
+      </a>
+    </Text>
+  )
+}
+
+interface PublishProps {
   domain: Domain
   accounts: Output<'listDnsAccountsOperation'>['data']
-}) {
+}
+
+function PublishRecords({ domain, accounts }: PublishProps) {
   const { t } = useTranslation()
   const [planning, setPlanning] = useState(false)
+  // The only account is chosen until the user clears it.
+  const [cleared, setCleared] = useState(false)
+  const only = accounts.length === 1 && !cleared ? (accounts[0]?.id ?? null) : null
+  const chosen = domain.dns_account_id ?? only
   const patch = useWrite('patchDomainOperation', ['getDomainOperation'])
   const fail = { onError: (error: Error) => notifyError(error, t) }
   const params = { id: domain.id }
+  const account = chosen === domain.dns_account_id ? {} : { dns_account_id: chosen }
+  const preview = () => {
+    if (chosen === domain.dns_account_id) setPlanning(true)
+    else patch.mutate({ params, body: account }, { ...fail, onSuccess: () => setPlanning(true) })
+  }
   return (
     <Stack gap="md">
+      <DnsConsole domain={domain} />
       <NeedsRole needs="admin">
         <Group align="flex-end">
           <Select
             label={t('dns.account')}
             placeholder={t('dns.chooseAccount')}
-            data={accounts.map(account => ({ value: account.id, label: account.name }))}
-            value={domain.dns_account_id}
+            data={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+            value={chosen}
             clearable
-            onChange={dns_account_id => patch.mutate({ params, body: { dns_account_id } }, fail)}
+            allowDeselect={false}
+            onChange={dns_account_id => {
+              setCleared(dns_account_id === null)
+              if (dns_account_id !== domain.dns_account_id) patch.mutate({ params, body: { dns_account_id } }, fail)
+            }}
             disabled={patch.isPending}
             w={280}
           />
-          <Button
-            leftSection={<IconWand size={16} />}
-            disabled={!domain.dns_account_id}
-            onClick={() => setPlanning(true)}
-          >
+          <Button leftSection={<IconWand size={16} />} disabled={!chosen} loading={patch.isPending} onClick={preview}>
             {t('dns.preview')}
           </Button>
         </Group>
@@ -84,8 +130,10 @@ function PublishRecords({
           label={t('dns.manage')}
           description={t('dns.manageHint')}
           checked={domain.dns.manage}
-          disabled={!domain.dns_account_id || patch.isPending}
-          onChange={event => patch.mutate({ params, body: { dns: { manage: event.currentTarget.checked } } }, fail)}
+          disabled={!chosen || patch.isPending}
+          onChange={event =>
+            patch.mutate({ params, body: { ...account, dns: { manage: event.currentTarget.checked } } }, fail)
+          }
         />
       </NeedsRole>
       <Dialog

@@ -2,6 +2,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
@@ -22,10 +23,14 @@ const TONES: Record<DnsRecord['status'], Tone> = {
   conflict: 'bad',
 }
 
-/** In the order of the service, required records first; optional ones are folded. */
-export function DnsRecords({ domain }: { domain: Domain }) {
+/**
+ * In the order of the service, required records first; optional ones are folded. `unfold`: something on the page refers to
+ * one of them.
+ */
+export function DnsRecords({ domain, unfold = false }: { domain: Domain; unfold?: boolean }) {
   const { t } = useTranslation()
   const optional = domain.records.filter(({ need }) => need === 'optional')
+  const [chosen, choose] = useState<boolean>()
   return (
     <Card
       title={t('dns.records')}
@@ -48,7 +53,14 @@ export function DnsRecords({ domain }: { domain: Domain }) {
         record.need === 'optional' ? null : <RecordRow key={record.id} record={record} />,
       )}
       {optional.length > 0 ? (
-        <details className="pw-details pw-record">
+        <details
+          className="pw-details pw-record"
+          open={chosen ?? unfold}
+          onToggle={event => {
+            const { open } = event.currentTarget
+            if (open !== (chosen ?? unfold)) choose(open)
+          }}
+        >
           <summary>{t('dns.optionalRecords', { count: optional.length })}</summary>
           {optional.map(record => (
             <RecordRow key={record.id} record={record} />
@@ -80,7 +92,11 @@ function RequiredRecords({ records }: { records: readonly DnsRecord[] }) {
 function RecordRow({ record }: { record: DnsRecord }) {
   const { t } = useTranslation()
   return (
-    <section className="pw-record" aria-label={`${t(`dns.purpose.${record.purpose}`)} ${record.name}`}>
+    <section
+      id={`record-${record.id}`}
+      className="pw-record"
+      aria-label={`${t(`dns.purpose.${record.purpose}`)} ${record.name}`}
+    >
       <Group justify="space-between" gap="xs" mb={8}>
         <Group gap="xs">
           <Text fw={600} fz="sm">
@@ -92,9 +108,7 @@ function RecordRow({ record }: { record: DnsRecord }) {
           </Text>
         </Group>
         <StatusBadge tone={TONES[record.status]}>
-          {record.status === 'not_started' && record.checked_at
-            ? t('dns.notPublished')
-            : t(`dns.status.${record.status}`)}
+          {record.status === 'not_started' && record.checked_at ? t('dns.notPublished') : recordStatusText(record, t)}
         </StatusBadge>
       </Group>
       <div className="pw-record-cells">
@@ -105,6 +119,15 @@ function RecordRow({ record }: { record: DnsRecord }) {
       <Advice record={record} />
     </section>
   )
+}
+
+/** Tells a record that DNS does not have from one with another value; both are `failed`, and `pending` in new domains. */
+export function recordStatusText(
+  { status, observed, errors }: Pick<DnsRecord, 'status' | 'observed' | 'errors'>,
+  t: TFunction,
+): string {
+  const isMissing = (status === 'failed' || status === 'pending') && observed.length === 0 && errors.length > 0
+  return t(isMissing ? 'dns.missing' : `dns.status.${status}`)
 }
 
 /** `hint`: the complete name, where the value is relative to the zone. */

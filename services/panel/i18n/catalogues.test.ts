@@ -20,8 +20,11 @@ test('the languages have the same keys', () => {
 })
 
 test.each([...english])('%s is translated and has the same parameters in both languages', (key, text) => {
-  expect(text.trim()).not.toBe('')
-  expect(chinese.get(key)?.trim()).not.toBe('')
+  for (const one of [text, chinese.get(key) ?? '']) {
+    expect(one.trim()).not.toBe('')
+    // A separator stands between two texts.
+    if (!key.endsWith('.separator')) expect(one, 'blanks at an end, or two in a row').not.toMatch(/^\s|\s$|[ ]{2}/)
+  }
   expect(blanks(chinese.get(key) ?? '')).toEqual(blanks(text))
 })
 

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { isAbsent, Loaded } from '../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Dialog } from '../ui/forms/dialog.tsx'
@@ -57,8 +58,16 @@ export function QueueControl({ admin = false }: { admin?: boolean }) {
           </Needs>
         ))}
       </Group>
-      {holds.data && holds.data.data.length > 0 ? <Holds holds={holds.data.data} admin={admin} /> : null}
-      {actions.data && actions.data.data.length > 0 ? <Actions actions={actions.data.data} /> : null}
+      {isAbsent(holds, ({ data }) => data.length === 0) ? null : (
+        <Card title={t('queue.holds')} flush>
+          <Loaded query={holds}>{({ data }) => <Holds holds={data} admin={admin} />}</Loaded>
+        </Card>
+      )}
+      {isAbsent(actions, ({ data }) => data.length === 0) ? null : (
+        <Card title={t('queue.actions')} flush>
+          <Loaded query={actions}>{({ data }) => <Actions actions={data} />}</Loaded>
+        </Card>
+      )}
       <Dialog opened={asking !== undefined} close={close} title={asking ? t(`queue.ask.${asking}`) : ''}>
         {() => (asking ? <AskForm asking={asking} admin={admin} close={close} /> : null)}
       </Dialog>
@@ -95,11 +104,7 @@ function Holds({ holds, admin }: { holds: readonly Hold[]; admin: boolean }) {
         hold.state === 'active' && (admin || !hold.by.admin) ? <Release hold={hold} admin={admin} /> : null,
     },
   ]
-  return (
-    <Card title={t('queue.holds')} flush>
-      <DataTable name={t('queue.holds')} columns={columns} rows={holds} rowKey={hold => hold.id} />
-    </Card>
-  )
+  return <DataTable name={t('queue.holds')} columns={columns} rows={holds} rowKey={hold => hold.id} />
 }
 
 function Release({ hold, admin }: { hold: Hold; admin: boolean }) {
@@ -140,11 +145,7 @@ function Actions({ actions }: { actions: readonly Action[] }) {
       ),
     },
   ]
-  return (
-    <Card title={t('queue.actions')} flush>
-      <DataTable name={t('queue.actions')} columns={columns} rows={actions} rowKey={action => action.id} />
-    </Card>
-  )
+  return <DataTable name={t('queue.actions')} columns={columns} rows={actions} rowKey={action => action.id} />
 }
 
 const SCOPES: readonly Scope[] = ['account', 'domain', 'destination', 'message']

@@ -2,45 +2,93 @@
 import { Button, Group, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type Dispatch, type ReactNode, type SetStateAction, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddDomain } from '../mail/domains/domains-page.tsx'
 import { SendForm } from '../mail/send/send-page.tsx'
-import { useTrial } from '../session/session.ts'
+import { useAccount, useTrial } from '../session/session.ts'
 import { LoadingRows } from '../ui/feedback/content-states.tsx'
 import { Note } from '../ui/feedback/status-badge.tsx'
+import { useUnsavedWork } from '../ui/forms/unsaved-work.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { AccessStep } from './access-step.tsx'
 import { CodeExamples } from './code-examples.tsx'
-import { STEPS, type Step } from './start-steps.ts'
-import { useStartProgress } from './use-start-progress.ts'
+import { MoreToRead } from './more-to-read.tsx'
+import { SimulationStep } from './simulation-step.tsx'
+import { nextStep, type Step, stepsInOrder } from './start-steps.ts'
+import { type MadeAccess, useSnippetValues } from './use-snippet-values.ts'
+import { type StartProgress, useStartProgress } from './use-start-progress.ts'
 
 export function StartPage() {
   const { t } = useTranslation()
   const progress = useStartProgress()
-  const [chosen, choose] = useState<Step>()
-  const [token, setToken] = useState<string>()
-  const active = chosen ?? progress?.next ?? 'arrive'
+  const [made, setMade] = useState<MadeAccess>({})
+  // Also while the answer is on its way: a secret that arrives after the page was left is lost.
+  useUnsavedWork(() => made.unsaved === true || (made.pending ?? 0) > 0)
+  const values = useSnippetValues(progress?.domain, made)
   return (
     <Page title={t('start.title')} lead={t('start.lead')}>
-      <Card>{progress ? <StepList done={progress.done} active={active} choose={choose} /> : <LoadingRows />}</Card>
       {progress ? (
-        <Card title={t(`start.step.${active}`)}>
-          <StepBody step={active} domain={progress.domain} token={token} setToken={setToken} done={progress.done} />
+        <Guide progress={progress} made={made} setMade={setMade} />
+      ) : (
+        <Card>
+          <LoadingRows />
         </Card>
-      ) : null}
+      )}
       <Card title={t('start.examples')}>
-        <CodeExamples domain={progress?.domain} token={token} />
+        <CodeExamples values={values} />
+      </Card>
+      <Card title={t('start.more.title')}>
+        <MoreToRead />
       </Card>
     </Page>
   )
 }
 
-function StepList(props: { done: ReadonlySet<Step>; active: Step; choose: (step: Step) => void }) {
+interface GuideProps {
+  progress: StartProgress
+  made: MadeAccess
+  setMade: Dispatch<SetStateAction<MadeAccess>>
+}
+
+/** Opens at the first step that is missing, and stays at a step that is completed while it is open. */
+function Guide({ progress, made, setMade }: GuideProps) {
+  const { t } = useTranslation()
+  const order = stepsInOrder(useTrial())
+  const next = nextStep(order, progress.done)
+  const [active, choose] = useState<Step>(next ?? 'use')
+  return (
+    <>
+      <Card>
+        <StepList order={order} done={progress.done} active={active} choose={choose} />
+      </Card>
+      <Card title={t(`start.step.${active}`)}>
+        <Stack gap="lg">
+          <StepBody step={active} progress={progress} made={made} setMade={setMade} />
+          {next && next !== active && progress.done.has(active) ? (
+            <Group>
+              <Button variant="light" onClick={() => choose(next)}>
+                {t('start.next', { step: t(`start.step.${next}`) })}
+              </Button>
+            </Group>
+          ) : null}
+          {next === undefined ? <Note tone="ok">{t('start.allDone')}</Note> : null}
+        </Stack>
+      </Card>
+    </>
+  )
+}
+
+function StepList(props: {
+  order: readonly Step[]
+  done: ReadonlySet<Step>
+  active: Step
+  choose: (step: Step) => void
+}) {
   const { t } = useTranslation()
   return (
     <ol className="pw-steps">
-      {STEPS.map((step, index) => (
+      {props.order.map((step, index) => (
         <li key={step}>
           <UnstyledButton
             className="pw-step"
@@ -61,26 +109,42 @@ function StepList(props: { done: ReadonlySet<Step>; active: Step; choose: (step:
   )
 }
 
-function StepBody(props: {
-  step: Step
-  domain: string | undefined
-  token: string | undefined
-  setToken: (token: string) => void
-  done: ReadonlySet<Step>
-}) {
-  const { domain, token, setToken, done } = props
+function StepBody({ step, progress, made, setMade }: GuideProps & { step: Step }) {
+  const { domain, maySend, done } = progress
+  const from = domain && maySend ? `hello@${domain}` : undefined
   const bodies: Record<Step, () => ReactNode> = {
+    send: () => <SendStep from={from} />,
     domain: () => (
       <div className="pw-form">
         <AddDomain />
       </div>
     ),
     verify: () => <VerifyStep domain={domain} verified={done.has('verify')} />,
-    access: () => <AccessStep token={token} setToken={setToken} />,
-    send: () => <SendForm key={domain ?? ''} from={domain ? `hello@${domain}` : ''} />,
-    arrive: () => <ArriveStep arrived={done.has('arrive')} />,
+    use: () => <AccessStep made={made} setMade={setMade} />,
+    bounce: () => <SimulationStep kind="bounce" from={from} />,
+    defer: () => <SimulationStep kind="defer" from={from} />,
   }
-  return bodies[props.step]()
+  return bodies[step]()
+}
+
+function SendStep({ from }: { from: string | undefined }) {
+  const { t } = useTranslation()
+  const { email } = useAccount()
+  const trial = useTrial()
+  if (from === undefined) return <Note tone="info">{t('start.domainFirst')}</Note>
+  return (
+    <Stack gap="md">
+      <Text fz="sm">
+        {t(trial ? 'start.sendTrial' : 'start.sendReal')}{' '}
+        {trial ? (
+          <Link to="/inbox" className="pw-link">
+            {t('nav.inbox')}
+          </Link>
+        ) : null}
+      </Text>
+      <SendForm key={from} from={from} to={email ?? (trial ? 'you@example.org' : '')} />
+    </Stack>
+  )
 }
 
 function VerifyStep({ domain, verified }: { domain: string | undefined; verified: boolean }) {
@@ -94,24 +158,6 @@ function VerifyStep({ domain, verified }: { domain: string | undefined; verified
         <Button renderRoot={rest => <Link {...rest} to="/domains/$id" params={{ id: domain }} />}>
           {t('start.openDomain')}
         </Button>
-      </Group>
-    </Stack>
-  )
-}
-
-function ArriveStep({ arrived }: { arrived: boolean }) {
-  const { t } = useTranslation()
-  const trial = useTrial()
-  return (
-    <Stack gap="md">
-      <Note tone={arrived ? 'ok' : 'info'}>{t(arrived ? 'start.arrived' : 'start.notArrived')}</Note>
-      <Group>
-        <Button renderRoot={rest => <Link {...rest} to="/messages" />}>{t('start.openLog')}</Button>
-        {trial ? (
-          <Button variant="default" renderRoot={rest => <Link {...rest} to="/inbox" />}>
-            {t('nav.inbox')}
-          </Button>
-        ) : null}
       </Group>
     </Stack>
   )

@@ -1,4 +1,4 @@
-/** Preferences stored in the browser's local storage: language, time zone, app. Never contains secrets. */
+/** Preferences stored in the browser's local storage: language, time zone, app, folded groups of the menu. Never contains secrets. */
 import { useSyncExternalStore } from 'react'
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
@@ -11,6 +11,8 @@ export interface Preferences {
   timeZone?: string
   /** Key of the app that was opened last. */
   app?: string
+  /** Headings of the groups of the menu that are folded. */
+  folded?: readonly string[]
 }
 
 const KEY = 'postwright.preferences'
@@ -27,7 +29,8 @@ export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
     // The stored form calls the time zone `zone`.
-    localStorage.setItem(KEY, JSON.stringify({ language: current.language, zone: current.timeZone, app: current.app }))
+    const { language, timeZone: zone, app, folded } = current
+    localStorage.setItem(KEY, JSON.stringify({ language, zone, app, folded }))
   } catch {
     // Storage may be disabled in private windows; the preference is then lost when the page is closed.
   }
@@ -52,8 +55,9 @@ function load(): Preferences {
   const stored = parse(readStored())
   const timeZone = typeof stored.zone === 'string' && isTimeZone(stored.zone) ? { timeZone: stored.zone } : {}
   const app = typeof stored.app === 'string' ? { app: stored.app } : {}
+  const folded = Array.isArray(stored.folded) ? stored.folded.filter(name => typeof name === 'string') : []
   const language = isLanguage(stored.language) ? stored.language : languageFor(navigator.languages)
-  return { language, ...timeZone, ...app }
+  return { language, ...timeZone, ...app, ...(folded.length > 0 ? { folded } : {}) }
 }
 
 function readStored(): string | null {

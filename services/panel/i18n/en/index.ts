@@ -5,6 +5,8 @@ import authentication from './authentication.json' with { type: 'json' }
 import common from './common.json' with { type: 'json' }
 import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
+import guides from './guides.json' with { type: 'json' }
+import inbox from './inbox.json' with { type: 'json' }
 import limits from './limits.json' with { type: 'json' }
 import members from './members.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
@@ -28,6 +30,8 @@ export const catalogue = {
   authentication,
   dns,
   domains,
+  guides,
+  inbox,
   limits,
   members,
   messages,

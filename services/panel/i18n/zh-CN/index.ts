@@ -6,6 +6,8 @@ import authentication from './authentication.json' with { type: 'json' }
 import common from './common.json' with { type: 'json' }
 import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
+import guides from './guides.json' with { type: 'json' }
+import inbox from './inbox.json' with { type: 'json' }
 import limits from './limits.json' with { type: 'json' }
 import members from './members.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
@@ -31,6 +33,8 @@ export const catalogue: Catalogue = {
   authentication,
   dns,
   domains,
+  guides,
+  inbox,
   limits,
   members,
   messages,

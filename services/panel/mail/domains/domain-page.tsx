@@ -1,7 +1,7 @@
 /** Page of a domain: status, DNS records, DKIM keys, removal. Polls while the domain is pending. */
 
 import { Button, Group } from '@mantine/core'
-import { IconArrowLeft, IconReportAnalytics } from '@tabler/icons-react'
+import { IconArrowLeft, IconInbox, IconReportAnalytics } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,6 +10,7 @@ import { useRead, useWrite } from '../../api/hooks.ts'
 import { DkimRotationButton } from '../../dns/dkim-rotation-button.tsx'
 import { DnsCheck } from '../../dns/dns-check.tsx'
 import { DnsOneClick } from '../../dns/dns-one-click.tsx'
+import { DnsProvidedByCluster } from '../../dns/dns-provided-by-cluster.tsx'
 import { DnsRecords } from '../../dns/dns-records.tsx'
 import { DnsSettings } from '../../dns/dns-settings.tsx'
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
@@ -20,9 +21,11 @@ import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { discardUnsavedWork } from '../../ui/forms/unsaved-work.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { AuthenticationRefusals } from './authentication-refusals.tsx'
+import { DeliveryBadge } from './delivery-badge.tsx'
+import { DeliverySettings } from './delivery-settings.tsx'
 import { DkimKeys } from './dkim-keys.tsx'
 import { DomainStatus } from './domain-status.tsx'
-import { TrackingSettings } from './tracking-settings.tsx'
+import { TrackingSettings, waitsForTrackingHost } from './tracking-settings.tsx'
 
 type Domain = Output<'getDomainOperation'>
 
@@ -42,9 +45,13 @@ export function DomainPage() {
             <IconArrowLeft size={14} className="pw-inline-icon" /> {t('domains.title')}
           </Link>
           {query.data ? <DomainStatus domain={query.data} /> : null}
+          {query.data ? <DeliveryBadge domain={query.data} /> : null}
           <ManagedBy resource={query.data?.managed_by} />
           <Link to="/domains/$id/reports" params={{ id }} className="pw-link">
             <IconReportAnalytics size={14} className="pw-inline-icon" /> {t('reports.link')}
+          </Link>
+          <Link to="/domains/$id/inbox" params={{ id }} className="pw-link">
+            <IconInbox size={14} className="pw-inline-icon" /> {t('inbox.link')}
           </Link>
         </Group>
       }
@@ -61,13 +68,14 @@ function Content({ domain }: { domain: Domain }) {
     <>
       {domain.managed_by ? (
         <Card title={t('operator.conditions')}>
+          <DnsProvidedByCluster domain={domain} />
           <ResourceConditions state={domain.resource} />
         </Card>
       ) : null}
       <AuthenticationRefusals domain={domain} />
       <DnsCheck domain={domain} />
       {domain.managed_by ? null : <DnsOneClick domain={domain} />}
-      <DnsRecords domain={domain} />
+      <DnsRecords domain={domain} unfold={waitsForTrackingHost(domain)} />
       <Card
         title={t('domains.keys')}
         flush
@@ -76,6 +84,7 @@ function Content({ domain }: { domain: Domain }) {
         <DkimKeys domain={domain} />
       </Card>
       {domain.managed_by ? null : <DnsSettings domain={domain} />}
+      {domain.managed_by ? null : <DeliverySettings domain={domain} />}
       {domain.managed_by ? null : <TrackingSettings domain={domain} />}
     </>
   )
@@ -90,22 +99,22 @@ function DeleteDomain({ domain }: { domain: Domain }) {
     <>
       <NeedsRole needs="admin">
         <Button variant="default" onClick={() => setAsking(true)}>
-          {t('domains.giveUp')}
+          {t('domains.remove')}
         </Button>
       </NeedsRole>
       <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
-        title={t('domains.giveUpTitle', { name: domain.name })}
+        title={t('domains.removeTitle', { name: domain.name })}
         phrase={domain.name}
-        action={t('domains.giveUp')}
+        action={t('domains.remove')}
         run={async () => {
           await remove.mutateAsync({ params: { id: domain.id } })
           discardUnsavedWork()
           await navigate({ to: '/domains' })
         }}
       >
-        {t('domains.giveUpText')}
+        {t('domains.removeText')}
       </ConfirmDialog>
     </>
   )

@@ -8,10 +8,12 @@ import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { domainOf } from '../../ui/forms/split-text.ts'
 import { useFields } from '../../ui/forms/use-fields.ts'
+import { NAMED_LIST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Time } from '../../ui/values/time.tsx'
+import { DeliveryBadge } from './delivery-badge.tsx'
 import { DomainStatus } from './domain-status.tsx'
 
 type Domain = Output<'listDomainsOperation'>['data'][number]
@@ -28,34 +30,40 @@ export function DomainsPage() {
       lead={t('domains.lead')}
       query={useRead('listDomainsOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: omitUndefined({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconWorld size={26} />, title: t('domains.none'), hint: t('domains.noneHint') }}
       add={{ label: t('domains.add'), needs: 'admin', form: close => <AddDomain cancel={close} /> }}
     >
-      {domains => <Domains domains={domains} />}
+      {domains => (
+        <Domains domains={domains} order={tableOrder(NAMED_LIST, search, next => void navigate({ search: next }))} />
+      )}
     </ListPage>
   )
 }
 
-function Domains({ domains }: { domains: readonly Domain[] }) {
+function Domains({ domains, order }: { domains: readonly Domain[]; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Domain>[] = [
     {
       label: t('domains.name'),
+      by: 'name',
       cell: domain => (
         <Group gap="xs" display="inline-flex">
           <Link to="/domains/$id" params={{ id: domain.name }} className="pw-link">
             {domain.name}
           </Link>
+          <DeliveryBadge domain={domain} />
           <ManagedBy resource={domain.managed_by} />
         </Group>
       ),
     },
     { label: t('messages.state'), cell: domain => <DomainStatus domain={domain} /> },
     { label: t('domains.maySend'), cell: domain => (domain.may_send ? t('ui.yes') : t('ui.no')) },
-    { label: t('ui.created'), cell: domain => <Time at={domain.created_at} /> },
+    { label: t('ui.created'), by: 'created_at', cell: domain => <Time at={domain.created_at} /> },
   ]
-  return <DataTable name={t('domains.title')} columns={columns} rows={domains} rowKey={domain => domain.id} />
+  return (
+    <DataTable order={order} name={t('domains.title')} columns={columns} rows={domains} rowKey={domain => domain.id} />
+  )
 }
 
 /** Registers a domain and opens its page, or calls `then` instead. */

@@ -3,6 +3,7 @@ import { Stack, Switch, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
+import { useTrial } from '../../session/session.ts'
 import { notifySuccess } from '../../ui/feedback/notifications.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
@@ -13,13 +14,22 @@ type Domain = Output<'getDomainOperation'>
 /** The form is reset when the stored settings change elsewhere. */
 export function TrackingSettings({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
+  // Captured mail goes nowhere: its links lead through the service itself, whatever DNS has.
+  const isCaptured = useTrial()
   return (
     <Card title={t('tracking.title')}>
       <Stack gap="md">
         <Text fz="sm" c="dimmed">
           {t('tracking.hint')}
         </Text>
-        {isWaiting(domain) ? <Text fz="sm">{t('tracking.notYet')}</Text> : null}
+        {waitsForTrackingHost(domain) ? (
+          <Text fz="sm">
+            {t(isCaptured ? 'tracking.captured' : 'tracking.notYet')}{' '}
+            <a href="#record-tracking" className="pw-link">
+              {t('tracking.toRecord')}
+            </a>
+          </Text>
+        ) : null}
         <SettingsForm key={JSON.stringify(domain.tracking)} domain={domain} />
       </Stack>
     </Card>
@@ -27,7 +37,7 @@ export function TrackingSettings({ domain }: { domain: Domain }) {
 }
 
 /** Its mail is to be tracked, and its host does not serve links yet. */
-function isWaiting({ records }: Domain): boolean {
+export function waitsForTrackingHost({ records }: Pick<Domain, 'records'>): boolean {
   return records.some(({ purpose, status }) => purpose === 'tracking' && status !== 'verified')
 }
 

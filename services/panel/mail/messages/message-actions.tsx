@@ -51,6 +51,7 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
         close={close}
         title={t('messages.cancelTitle')}
         action={t('messages.cancelAction')}
+        dismiss={t('messages.keep')}
         run={() => cancel.mutateAsync({ params })}
       >
         {t('messages.cancelText')}

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
+import { Note } from '../../ui/feedback/status-badge.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { Copyable } from '../../ui/values/copy-button.tsx'
 import { DescriptionList } from '../../ui/values/description-list.tsx'
@@ -16,12 +17,33 @@ function TemplateLink({ template: { id, version } }: { template: NonNullable<Out
   )
 }
 
+/** Says that the message does not go to its recipients. */
+function Diversion({ message: { delivery, redirected_from, recipients, domain } }: { message: Output<'getEmail'> }) {
+  const { t } = useTranslation()
+  if (delivery === 'live') return null
+  if (delivery === 'redirect')
+    return (
+      <Note tone="warn">
+        {t('inbox.redirected', { address: recipients[0]?.email, recipients: redirected_from.join(', ') })}
+      </Note>
+    )
+  return (
+    <Note tone="warn">
+      {t('inbox.captured')}{' '}
+      <Link to="/domains/$id/inbox" params={{ id: domain }} className="pw-link">
+        {t('inbox.open')}
+      </Link>
+    </Note>
+  )
+}
+
 export function MessageDetails({ message }: { message: Output<'getEmail'> }) {
   const { t } = useTranslation()
   const { bytes } = useFormat()
   const metadata = Object.entries(message.metadata).map(([name, value]) => `${name}=${value}`)
   return (
     <Card>
+      <Diversion message={message} />
       <DescriptionList
         entries={[
           [t('messages.from'), message.from],

@@ -1,5 +1,5 @@
 /** Message log: filters and cursor in the address, newest first, live updates on the first page. */
-import { Switch, Tooltip } from '@mantine/core'
+import { Group, Select, Switch, Text, Tooltip } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,15 +7,22 @@ import { useRead } from '../../api/hooks.ts'
 import { QueueControl } from '../../queue/queue-control.tsx'
 import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
 import { CursorPager } from '../../ui/layout/cursor-pager.tsx'
+import { NEWEST_FIRST, tableOrder } from '../../ui/layout/list-order.ts'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
+import { useFormat } from '../../ui/values/number-format.ts'
 import { type LiveState, useLiveEvents } from '../events/use-live-events.ts'
 import { SendButton } from '../send/send-button.tsx'
+import { BulkActions } from './bulk-actions.tsx'
+import { ExportMessages } from './export-messages.tsx'
 import { MessageFilters } from './message-filters.tsx'
-import { type FilterChange, isFiltered, type MessageSearch, messageQuery } from './message-search.ts'
+import { type FilterChange, isFiltered, type MessageSearch, messageFilters, PAGE_SIZES } from './message-search.ts'
 import { MessageTable } from './message-table.tsx'
+import { SavedViews } from './saved-views.tsx'
 
 const route = getRouteApi('/shell/messages')
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 export function MessagesPage() {
   const { t } = useTranslation()
@@ -23,44 +30,105 @@ export function MessagesPage() {
   const navigate = route.useNavigate()
   const [live, setLive] = useState(true)
   const [attempt, setAttempt] = useState(0)
-  const state = useLiveEvents(live && search.after === undefined, ['listEmails'], attempt)
-  const query = useRead('listEmails', { query: messageQuery(search) }, { poll: state === 'polling' ? 10_000 : false })
+  const [chosen, choose] = useState(NOTHING)
+  const { limit = PAGE_SIZES[0], after, order } = search
+  // New messages come at the end of a list of the oldest first.
+  const isLatest = after === undefined && order === undefined
+  const state = useLiveEvents(live && isLatest, ['listEmails'], attempt)
+  const filters = messageFilters(search, Date.now())
+  const query = useRead(
+    'listEmails',
+    { query: omitUndefined({ ...filters, limit, after, order }) },
+    { poll: state === 'polling' ? 10_000 : false },
+  )
   const switchLive = (on: boolean) => {
     setLive(on)
     if (on) setAttempt(attempt + 1)
   }
-  const go = (change: FilterChange) =>
-    void navigate({ search: omitUndefined({ ...search, after: undefined, ...change }), replace: true })
+  const show = (change: MessageSearch, replace = false) => {
+    choose(NOTHING)
+    void navigate({ search: omitUndefined(change), replace })
+  }
+  const go = (change: FilterChange) => show(omitUndefined({ ...search, after: undefined, ...change }), true)
+  const rows = query.data?.data ?? []
   return (
     <Page
       title={t('messages.title')}
       lead={t('messages.lead')}
       actions={
         <>
-          <LiveSwitch state={state} live={live} set={switchLive} disabled={search.after !== undefined} />
+          <LiveSwitch state={state} live={live} set={switchLive} disabled={!isLatest} />
           <SendButton />
         </>
       }
     >
       <QueueControl />
-      <MessageFilters search={search} go={go} />
+      <MessageFilters
+        search={search}
+        go={go}
+        aside={
+          <SavedViews search={search} open={view => show(omitUndefined({ ...view, limit: search.limit, order }))} />
+        }
+      />
+      <BulkActions selected={rows.filter(({ id }) => chosen.has(id))} done={() => choose(NOTHING)} />
       <Card flush>
+        <Group justify="space-between" px="md" pt="sm" mih={46} gap="xs">
+          <MessageCount filters={filters} />
+          <ExportMessages search={search} />
+        </Group>
         <Loaded query={query}>
           {page =>
-            page.data.length === 0 ? (
-              <NoMessages search={search} reset={() => void navigate({ search: {} })} />
+            page.data.length > 0 ? (
+              <MessageTable
+                messages={page.data}
+                selection={{ ids: chosen, set: choose }}
+                order={tableOrder(NEWEST_FIRST, search, show)}
+              />
+            ) : page.has_more ? (
+              <NotYetFound />
             ) : (
-              <MessageTable messages={page.data} />
+              <NoMessages search={search} reset={() => show({})} />
             )
           }
         </Loaded>
       </Card>
-      <CursorPager
-        after={search.after}
-        next={query.data?.has_more ? (query.data.next ?? undefined) : undefined}
-        go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
-      />
+      <Group justify="space-between" gap="xs">
+        <PageSize limit={limit} set={chosenLimit => go({ limit: chosenLimit })} />
+        <CursorPager
+          after={after}
+          next={query.data?.has_more ? (query.data.next ?? undefined) : undefined}
+          go={cursor => show(omitUndefined({ ...search, after: cursor }))}
+        />
+      </Group>
     </Page>
+  )
+}
+
+/** Bounded by the service: "1,000+". */
+function MessageCount({ filters }: { filters: ReturnType<typeof messageFilters> }) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const { data } = useRead('countEmails', { query: filters }, { poll: 60_000 })
+  if (!data) return <span />
+  const count = data.more ? t('messages.atLeast', { number: number(data.count) }) : number(data.count)
+  return (
+    <Text fz="sm" c="dimmed" role="status">
+      {t('messages.countedText', { count: data.count, shown: count })}
+    </Text>
+  )
+}
+
+function PageSize({ limit, set }: { limit: number; set: (limit: (typeof PAGE_SIZES)[number] | undefined) => void }) {
+  const { t } = useTranslation()
+  return (
+    <Select
+      aria-label={t('messages.pageSize')}
+      data={PAGE_SIZES.map(size => ({ value: String(size), label: t('messages.rows', { count: size }) }))}
+      value={String(limit)}
+      allowDeselect={false}
+      onChange={value => set(PAGE_SIZES.slice(1).find(size => String(size) === value))}
+      w={130}
+    />
   )
 }
 
@@ -81,6 +149,12 @@ function LiveSwitch(props: { state: LiveState; live: boolean; set: (live: boolea
       />
     </Tooltip>
   )
+}
+
+/** A page looks at a bounded number of messages: none of these matched, older ones may. */
+function NotYetFound() {
+  const { t } = useTranslation()
+  return <Empty title={t('messages.notYetFound')}>{t('messages.notYetFoundHint')}</Empty>
 }
 
 function NoMessages({ search, reset }: { search: MessageSearch; reset: () => void }) {

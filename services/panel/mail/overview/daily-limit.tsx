@@ -1,6 +1,7 @@
 /** Usage of the daily recipient limit. */
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
+import { isAbsent, Loaded } from '../../ui/feedback/content-states.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
 
@@ -9,11 +10,18 @@ const WARNING_SHARE = 0.9
 
 /** Renders nothing without a limit, or while it is loading. */
 export function DailyLimit() {
+  const query = useRead('getLimits', {})
+  if (isAbsent(query, ({ recipients_per_day: limit }) => limit === 0)) return null
+  return (
+    <Loaded query={query}>
+      {({ recipients_today: used, recipients_per_day: limit }) => <Use used={used} limit={limit} />}
+    </Loaded>
+  )
+}
+
+function Use({ used, limit }: { used: number; limit: number }) {
   const { t } = useTranslation()
   const { number } = useFormat()
-  const { data } = useRead('getLimits', {})
-  if (!data || data.recipients_per_day === 0) return null
-  const { recipients_today: used, recipients_per_day: limit } = data
   const tone = used >= limit ? 'bad' : used >= WARNING_SHARE * limit ? 'warn' : undefined
   return (
     <Statistic

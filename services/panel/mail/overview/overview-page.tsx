@@ -1,21 +1,21 @@
 /** Overview page: delivery statistics of the chosen date range, or how to start while there are none. */
-import { Button, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { Button, SegmentedControl, Skeleton, Stack } from '@mantine/core'
 import { IconChartHistogram, IconRocket } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Output } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { DaysRangeControl, DEFAULT_DAYS_RANGE, daysRangeSearch } from '../../ui/layout/days-range.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
-import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { useFormat } from '../../ui/values/number-format.ts'
-import { Statistic } from '../../ui/values/statistic.tsx'
 import { MessageTable } from '../messages/message-table.tsx'
 import { SendButton } from '../send/send-button.tsx'
+import { Breakdown } from './breakdown.tsx'
 import { DailyLimit } from './daily-limit.tsx'
-import { BOUNCE_LIMITS, bounceTone, ratesOf } from './delivery-rates.ts'
+import { DomainHealth } from './domain-health.tsx'
+import { FailingDestinations, Reasons } from './failures.tsx'
+import { SPANS, searchOf, spanOf } from './overview-search.ts'
+import { OverviewTiles } from './overview-tiles.tsx'
+import { type Report, useReport } from './use-report.ts'
 
 const Chart = lazy(() => import('./overview-chart.tsx').then(module => ({ default: module.OverviewChart })))
 
@@ -23,24 +23,29 @@ const route = getRouteApi('/shell/')
 
 const LATEST = { query: { limit: 5 } }
 
-type Stats = Output<'getStats'>
-
 export function OverviewPage() {
   const { t } = useTranslation()
-  const { days = DEFAULT_DAYS_RANGE } = route.useSearch()
+  const span = spanOf(route.useSearch())
   const navigate = route.useNavigate()
-  const query = useRead('getStats', { query: { since: daysAgo(days - 1, Date.now()) } })
+  const { query, previous } = useReport(span)
   return (
     <Page
       title={t('overview.title')}
       lead={t('overview.lead')}
       actions={
-        <DaysRangeControl
-          days={days}
-          set={chosen => void navigate({ search: daysRangeSearch({ days: chosen }), replace: true })}
+        <SegmentedControl
+          className="pw-segments"
+          aria-label={t('overview.span')}
+          value={span}
+          onChange={value => {
+            const chosen = SPANS.find(known => known === value) ?? span
+            void navigate({ search: searchOf(chosen), replace: true })
+          }}
+          data={SPANS.map(value => ({ value, label: t(`overview.spans.${value}`) }))}
         />
       }
     >
+      <DomainHealth />
       <Loaded
         query={query}
         loading={
@@ -50,10 +55,10 @@ export function OverviewPage() {
           </Stack>
         }
       >
-        {stats => (
+        {report => (
           <>
             <DailyLimit />
-            <Content stats={stats} />
+            <Content report={report} previous={previous} />
           </>
         )}
       </Loaded>
@@ -61,23 +66,20 @@ export function OverviewPage() {
   )
 }
 
-/** The date `days` days before `now` (milliseconds), in UTC as in the statistics of the service. */
-export function daysAgo(days: number, now: number): string {
-  return new Date(now - days * 86_400_000).toISOString().slice(0, 10)
-}
-
-function Content({ stats }: { stats: Stats }) {
+function Content({ report, previous }: { report: Report; previous: Report['totals'] | undefined }) {
   const { t } = useTranslation()
-  if (stats.totals.messages === 0) return <NoMail />
+  if (report.totals.messages === 0) return <NoMail />
   return (
     <>
-      <Statistics totals={stats.totals} />
-      <Card title={t('overview.byDay')}>
+      <OverviewTiles report={report} previous={previous} />
+      <Card title={t(report.span.endsWith('h') ? 'overview.byHour' : 'overview.byDay')}>
         <Suspense fallback={<Skeleton height={260} radius="md" />}>
-          <Chart days={stats.days} />
+          <Chart report={report} />
         </Suspense>
       </Card>
-      <Destinations domains={stats.domains} />
+      <FailingDestinations since={report.since} />
+      <Reasons report={report} />
+      <Breakdown report={report} />
       <Latest />
     </>
   )
@@ -112,50 +114,6 @@ function NoMail() {
 function StartButton() {
   const { t } = useTranslation()
   return <Button renderRoot={props => <Link {...props} to="/start" />}>{t('overview.firstAction')}</Button>
-}
-
-function Statistics({ totals }: { totals: Stats['totals'] }) {
-  const { t } = useTranslation()
-  const { number, percent } = useFormat()
-  const rates = ratesOf(totals)
-  return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-      <Statistic
-        label={t('overview.messages')}
-        value={number(totals.messages)}
-        hint={t('overview.recipients', { count: totals.recipients })}
-      />
-      <Statistic label={t('overview.deliveredRate')} value={rates ? percent(rates.delivered) : '–'} />
-      <Statistic
-        label={t('overview.bounceRate')}
-        value={rates ? percent(rates.bounced) : '–'}
-        {...(rates ? { tone: bounceTone(rates.bounced) } : {})}
-        hint={t('overview.bounceLimits', { warn: percent(BOUNCE_LIMITS.warn), bad: percent(BOUNCE_LIMITS.bad) })}
-      />
-      <Statistic label={t('overview.waiting')} value={number(totals.waiting)} hint={t('overview.waitingHint')} />
-    </SimpleGrid>
-  )
-}
-
-function Destinations({ domains }: { domains: Stats['domains'] }) {
-  const { t } = useTranslation()
-  const { number, percent } = useFormat()
-  const rate = (row: Stats['domains'][number]) => {
-    const rates = ratesOf(row)
-    return rates ? percent(rates.bounced) : '–'
-  }
-  const columns: Column<Stats['domains'][number]>[] = [
-    { label: t('overview.destination'), cell: row => row.domain },
-    { label: t('overview.recipientsShort'), end: true, cell: row => number(row.recipients) },
-    { label: t('messages.status.delivered'), end: true, cell: row => number(row.delivered) },
-    { label: t('overview.waiting'), end: true, cell: row => number(row.waiting) },
-    { label: t('overview.bounceRate'), end: true, cell: rate },
-  ]
-  return (
-    <Card title={t('overview.destinations')} flush>
-      <DataTable name={t('overview.destinations')} columns={columns} rows={domains} rowKey={row => row.domain} />
-    </Card>
-  )
 }
 
 function Latest() {

@@ -47,12 +47,12 @@ function SendFromDomain() {
   )
 }
 
-/** `from` is the initial sender. */
-export function SendForm({ from = '' }: { from?: string }) {
+/** `from` and `to` are the initial addresses. */
+export function SendForm({ from = '', to = '' }: { from?: string; to?: string }) {
   const { t } = useTranslation()
   const send = useWrite('sendEmail', ['listEmails', 'getStats', 'listInbox'])
   const fields = useFields(
-    { from, to: '', subject: t('messages.subjectDefault'), text: t('messages.textDefault') },
+    { from, to, subject: t('messages.subjectDefault'), text: t('messages.textDefault') },
     send.error,
   )
   if (send.data?.object === 'email') return <Sent id={send.data.id} again={() => send.reset()} />

@@ -1,5 +1,6 @@
 /** Filters of the suppression list in the address. */
 import type { Output } from '../../api/client.ts'
+import { type OrderedSearch, orderedSearch, SUPPRESSION_LIST } from '../../ui/layout/list-order.ts'
 import { stringParams } from '../../ui/layout/search-params.ts'
 
 export type Suppression = Output<'listSuppressionsOperation'>['data'][number]
@@ -11,16 +12,15 @@ export const REASONS = [
   'manual',
 ] as const satisfies readonly Suppression['reason'][]
 
-/** Filters and cursor. */
-export interface SuppressionSearch {
+/** Filters, cursor and order. */
+export interface SuppressionSearch extends OrderedSearch<(typeof SUPPRESSION_LIST.columns)[number]> {
   email?: string
   reason?: Suppression['reason']
-  after?: string
 }
 
 /** Parses an address; invalid values are dropped. */
 export function suppressionSearch(raw: Record<string, unknown>): SuppressionSearch {
-  const search: SuppressionSearch = stringParams(raw, ['email', 'after'])
+  const search: SuppressionSearch = { ...stringParams(raw, ['email']), ...orderedSearch(SUPPRESSION_LIST)(raw) }
   const reason = REASONS.find(known => known === raw.reason)
   return reason ? { ...search, reason } : search
 }

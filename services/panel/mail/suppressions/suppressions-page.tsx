@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { TextFilter } from '../../ui/forms/text-filter.tsx'
+import { SUPPRESSION_LIST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
@@ -32,12 +33,17 @@ export function SuppressionsPage() {
       lead={t('suppressions.lead')}
       query={useRead('listSuppressionsOperation', { query: suppressionQuery(search) })}
       after={search.after}
-      go={after => void navigate({ search: { ...search, ...omitUndefined({ after }) } })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconMailOff size={26} />, title: t('suppressions.none'), hint: t('suppressions.noneHint') }}
       add={{ label: t('suppressions.add'), needs: 'developer', form: close => <SuppressionForm close={close} /> }}
       above={<Tools />}
     >
-      {rows => <Suppressions rows={rows} />}
+      {rows => (
+        <Suppressions
+          rows={rows}
+          order={tableOrder(SUPPRESSION_LIST, search, next => void navigate({ search: next }))}
+        />
+      )}
     </ListPage>
   )
 }
@@ -45,12 +51,13 @@ export function SuppressionsPage() {
 /** Filters, import and export. */
 function Tools() {
   const { t } = useTranslation()
-  const { email, reason } = route.useSearch()
+  const { after: _after, ...search } = route.useSearch()
+  const { email, reason } = search
   const navigate = route.useNavigate()
   const [importing, setImporting] = useState(false)
   const close = () => setImporting(false)
   const go = (change: { email?: string | undefined; reason?: Suppression['reason'] | undefined }) =>
-    void navigate({ search: omitUndefined({ email, reason, ...change }) })
+    void navigate({ search: omitUndefined({ ...search, ...change }) })
   const [, exportPath] = operations.exportSuppressionsOperation.split(' ')
   return (
     <Group justify="space-between" align="flex-end">
@@ -96,10 +103,10 @@ const TONES: Record<Suppression['reason'], Tone> = {
   manual: 'quiet',
 }
 
-function Suppressions({ rows }: { rows: readonly Suppression[] }) {
+function Suppressions({ rows, order }: { rows: readonly Suppression[]; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Suppression>[] = [
-    { label: t('suppressions.address'), cell: row => <span className="pw-mono">{row.email}</span> },
+    { label: t('suppressions.address'), by: 'email', cell: row => <span className="pw-mono">{row.email}</span> },
     {
       label: t('suppressions.reason'),
       cell: row => <StatusBadge tone={TONES[row.reason]}>{t(`suppressions.reasons.${row.reason}`)}</StatusBadge>,
@@ -109,11 +116,11 @@ function Suppressions({ rows }: { rows: readonly Suppression[] }) {
       cell: row => (row.stream === null ? t('suppressions.allMail') : <span className="pw-mono">{row.stream}</span>),
     },
     { label: t('suppressions.detail'), cell: row => row.detail },
-    { label: t('suppressions.since'), cell: row => <Time at={row.created_at} /> },
+    { label: t('suppressions.since'), by: 'created_at', cell: row => <Time at={row.created_at} /> },
     { label: t('suppressions.until'), cell: row => <Time at={row.expires_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: row => <SuppressionMenu row={row} /> },
   ]
-  return <DataTable name={t('suppressions.title')} columns={columns} rows={rows} rowKey={row => row.id} />
+  return <DataTable order={order} name={t('suppressions.title')} columns={columns} rows={rows} rowKey={row => row.id} />
 }
 
 function SuppressionMenu({ row }: { row: Suppression }) {

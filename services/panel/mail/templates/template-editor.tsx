@@ -21,6 +21,7 @@ export function TemplateEditor({ template }: { template: Template }) {
   const save = useWrite('patchTemplateOperation', REFRESH)
   const publish = useWrite('publishTemplateOperation', REFRESH)
   const fields = useFields<Draft>(() => draftOf(template), save.error)
+  const isManaged = template.managed_by !== null
   const isSaved = JSON.stringify(contentOf(fields.values)) === JSON.stringify(contentOf(draftOf(template)))
   const submit = () =>
     save.mutate(
@@ -44,9 +45,9 @@ export function TemplateEditor({ template }: { template: Template }) {
           fields={fields}
           submit={submit}
           action={t('templates.save')}
-          disabled={isSaved}
+          disabled={isSaved || isManaged}
         >
-          <TextInput label={t('templates.subject')} {...fields.text('subject')} />
+          <TextInput label={t('templates.subject')} readOnly={isManaged} {...fields.text('subject')} />
           <Tabs defaultValue="html" keepMounted={false}>
             <Tabs.List>
               {(['html', 'text', 'variables'] as const).map(tab => (
@@ -63,6 +64,7 @@ export function TemplateEditor({ template }: { template: Template }) {
                 maxRows={30}
                 classNames={{ input: 'pw-mono' }}
                 spellCheck={false}
+                readOnly={isManaged}
                 {...fields.text('html')}
               />
             </Tabs.Panel>
@@ -70,6 +72,7 @@ export function TemplateEditor({ template }: { template: Template }) {
               <Textarea
                 label={t('templates.text')}
                 description={t('templates.textHint')}
+                readOnly={isManaged}
                 autosize
                 minRows={10}
                 maxRows={30}
@@ -81,18 +84,20 @@ export function TemplateEditor({ template }: { template: Template }) {
             </Tabs.Panel>
           </Tabs>
         </SubmitForm>
-        <NeedsRole needs="developer">
-          {' '}
-          <Button
-            variant="default"
-            mt="sm"
-            disabled={!isSaved || !template.has_changes}
-            loading={publish.isPending}
-            onClick={publishNow}
-          >
-            {t('templates.publish')}
-          </Button>
-        </NeedsRole>
+        {isManaged ? null : (
+          <NeedsRole needs="developer">
+            {' '}
+            <Button
+              variant="default"
+              mt="sm"
+              disabled={!isSaved || !template.has_changes}
+              loading={publish.isPending}
+              onClick={publishNow}
+            >
+              {t('templates.publish')}
+            </Button>
+          </NeedsRole>
+        )}
       </Card>
       <TemplatePreview draft={fields.values} />
     </>

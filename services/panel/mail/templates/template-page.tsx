@@ -6,6 +6,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
@@ -31,9 +32,10 @@ export function TemplatePage() {
             <IconArrowLeft size={14} className="pw-inline-icon" /> {t('templates.title')}
           </Link>
           {query.data ? <TemplateState template={query.data} /> : null}
+          <ManagedBy resource={query.data?.managed_by} />
         </Group>
       }
-      actions={query.data ? <DeleteTemplate template={query.data} /> : null}
+      actions={query.data && !query.data.managed_by ? <DeleteTemplate template={query.data} /> : null}
     >
       <Loaded query={query}>
         {template => (

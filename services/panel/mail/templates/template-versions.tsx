@@ -61,7 +61,8 @@ function Versions({ template, versions }: { template: Template; versions: readon
       label: t('ui.actions'),
       hidden: true,
       end: true,
-      cell: ({ version }) => (version === template.version ? null : <Rollback id={template.id} version={version} />),
+      cell: ({ version }) =>
+        version === template.version || template.managed_by ? null : <Rollback id={template.id} version={version} />,
     },
   ]
   return (

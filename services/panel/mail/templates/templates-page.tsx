@@ -4,9 +4,11 @@ import { IconTemplate } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
+import { NAMED_LIST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
@@ -32,31 +34,43 @@ export function TemplatesPage() {
       lead={t('templates.lead')}
       query={useRead('listTemplatesOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: omitUndefined({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconTemplate size={26} />, title: t('templates.none'), hint: t('templates.noneHint') }}
       add={{ label: t('templates.new'), needs: 'developer', form: close => <NewTemplate close={close} /> }}
     >
-      {templates => <Templates templates={templates} />}
+      {templates => (
+        <Templates
+          templates={templates}
+          order={tableOrder(NAMED_LIST, search, next => void navigate({ search: next }))}
+        />
+      )}
     </ListPage>
   )
 }
 
-function Templates({ templates }: { templates: readonly TemplateSummary[] }) {
+function Templates({ templates, order }: { templates: readonly TemplateSummary[]; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<TemplateSummary>[] = [
     {
       label: t('templates.name'),
-      cell: ({ id, name }) => (
-        <Link to="/templates/$id" params={{ id }} className="pw-link">
-          {name}
-        </Link>
+      by: 'name',
+      cell: ({ id, name, managed_by }) => (
+        <>
+          <Link to="/templates/$id" params={{ id }} className="pw-link">
+            {name}
+          </Link>{' '}
+          <ManagedBy resource={managed_by} />
+        </>
       ),
     },
     { label: t('templates.subject'), cell: ({ subject }) => subject },
     { label: t('templates.state'), cell: template => <TemplateState template={template} /> },
+    { label: t('ui.created'), by: 'created_at', cell: template => <Time at={template.created_at} /> },
     { label: t('templates.changedAt'), cell: ({ updated_at }) => <Time at={updated_at} /> },
   ]
-  return <DataTable name={t('templates.title')} columns={columns} rows={templates} rowKey={({ id }) => id} />
+  return (
+    <DataTable order={order} name={t('templates.title')} columns={columns} rows={templates} rowKey={({ id }) => id} />
+  )
 }
 
 /** Whether a template is sent, and whether its draft differs. */

@@ -1,6 +1,7 @@
 /** What was sent to a webhook and answered, attempt by attempt. */
 
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../api/hooks.ts'
 import { notifyError } from '../../ui/feedback/notifications.ts'
@@ -10,27 +11,30 @@ import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import type { DeliveryDetail } from './webhook-types.ts'
 
-export function DeliveryView(props: {
-  delivery: DeliveryDetail
-  canReplay: boolean
-  replaced: (delivery: DeliveryDetail) => void
-}) {
+/** Sends a delivery of a mail webhook again. Test events and waiting ones have no such button. */
+export function ReplayButton(props: { delivery: DeliveryDetail; replaced: (delivery: DeliveryDetail) => void }) {
   const { t } = useTranslation()
-  const { delivery, canReplay, replaced } = props
+  const { delivery, replaced } = props
   const replay = useWrite('replayWebhookDeliveryOperation', ['listWebhookDeliveriesOperation'])
   const params = { id: delivery.webhook_id, delivery: delivery.id }
   const run = () => replay.mutate({ params }, { onSuccess: replaced, onError: error => notifyError(error, t) })
+  if (delivery.state === 'waiting' || delivery.type === 'webhook.test') return null
+  return (
+    <NeedsRole needs="developer">
+      <Button variant="default" loading={replay.isPending} onClick={run}>
+        {t('webhooks.replay')}
+      </Button>
+    </NeedsRole>
+  )
+}
+
+/** Request and attempts of a delivery of either module, with an action above them; times are ISO 8601. */
+export function DeliveryView(props: { delivery: Pick<DeliveryDetail, 'request_body' | 'log'>; action?: ReactNode }) {
+  const { t } = useTranslation()
+  const { delivery, action } = props
   return (
     <Stack gap="md">
-      {canReplay && delivery.state !== 'waiting' && delivery.type !== 'webhook.test' ? (
-        <Group justify="flex-end">
-          <NeedsRole needs="developer">
-            <Button variant="default" loading={replay.isPending} onClick={run}>
-              {t('webhooks.replay')}
-            </Button>
-          </NeedsRole>
-        </Group>
-      ) : null}
+      {action ? <Group justify="flex-end">{action}</Group> : null}
       <Title order={3} fz="sm">
         {t('webhooks.request')}
       </Title>

@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { Note, StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
@@ -13,12 +14,13 @@ import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { CursorPager, nextCursor } from '../../ui/layout/cursor-pager.tsx'
+import { NEWEST_FIRST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
 import { Time } from '../../ui/values/time.tsx'
-import { DeliveryView } from './delivery-view.tsx'
+import { DeliveryView, ReplayButton } from './delivery-view.tsx'
 import { DELIVERY_STATES, deliveryStateOf } from './webhook-search.ts'
 import type { Delivery, DeliveryDetail, Webhook } from './webhook-types.ts'
 import { WebhookState } from './webhooks-page.tsx'
@@ -49,7 +51,14 @@ function WebhookDetail({ webhook }: { webhook: Webhook }) {
         title={t('webhooks.detailsOf', { type: seen?.type ?? '' })}
         size="xl"
       >
-        {() => (seen ? <DeliveryView delivery={seen} canReplay={webhook.enabled} replaced={setSeen} /> : null)}
+        {() =>
+          seen ? (
+            <DeliveryView
+              delivery={seen}
+              action={webhook.enabled ? <ReplayButton delivery={seen} replaced={setSeen} /> : null}
+            />
+          ) : null
+        }
       </Dialog>
     </Page>
   )
@@ -96,6 +105,7 @@ function Actions({ webhook, show }: { webhook: Webhook; show: (delivery: Deliver
   return (
     <>
       <WebhookState webhook={webhook} />
+      <ManagedBy resource={webhook.managed_by} />
       <NeedsRole needs="developer">
         {webhook.enabled ? (
           <Button variant="default" onClick={() => setAsking(true)}>
@@ -127,15 +137,17 @@ const TONES: Record<Delivery['state'], Tone> = { waiting: 'info', delivered: 'ok
 
 function Deliveries({ webhook, show }: { webhook: Webhook; show: (delivery: DeliveryDetail) => void }) {
   const { t } = useTranslation()
-  const { after, state } = route.useSearch()
+  const search = route.useSearch()
+  const { state, ...page } = search
   const navigate = route.useNavigate()
   const wanted = deliveryStateOf(state)
   const query = useRead(
     'listWebhookDeliveriesOperation',
-    { params: { id: webhook.id }, query: omitUndefined({ after, state: wanted }) },
+    { params: { id: webhook.id }, query: omitUndefined({ ...page, state: wanted }) },
     { poll: 10_000 },
   )
-  const choose = (value: string | null) => void navigate({ search: omitUndefined({ state: value ?? undefined }) })
+  const choose = (value: string | null) =>
+    void navigate({ search: omitUndefined({ ...page, after: undefined, state: value ?? undefined }) })
   const filter = (
     <Select
       aria-label={t('messages.state')}
@@ -156,24 +168,32 @@ function Deliveries({ webhook, show }: { webhook: Webhook; show: (delivery: Deli
                 {t('webhooks.noDeliveriesHint')}
               </Empty>
             ) : (
-              <DeliveryTable deliveries={data} show={show} />
+              <DeliveryTable
+                deliveries={data}
+                show={show}
+                order={tableOrder(NEWEST_FIRST, search, next => void navigate({ search: next }))}
+              />
             )
           }
         </Loaded>
       </Card>
       <CursorPager
-        after={after}
+        after={page.after}
         next={query.data ? nextCursor(query.data) : undefined}
-        go={next => void navigate({ search: omitUndefined({ after: next, state: wanted }) })}
+        go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       />
     </>
   )
 }
 
-function DeliveryTable(props: { deliveries: readonly Delivery[]; show: (delivery: DeliveryDetail) => void }) {
+function DeliveryTable(props: {
+  deliveries: readonly Delivery[]
+  show: (delivery: DeliveryDetail) => void
+  order: TableOrder
+}) {
   const { t } = useTranslation()
   const columns: Column<Delivery>[] = [
-    { label: t('webhooks.time'), cell: ({ created_at }) => <Time at={created_at} /> },
+    { label: t('webhooks.time'), by: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },
     { label: t('webhooks.type'), cell: ({ type }) => <span className="pw-mono">{type}</span> },
     {
       label: t('messages.state'),
@@ -187,7 +207,15 @@ function DeliveryTable(props: { deliveries: readonly Delivery[]; show: (delivery
     { label: t('webhooks.attempts'), cell: ({ attempts }) => attempts },
     { label: t('ui.actions'), hidden: true, end: true, cell: one => <OpenButton delivery={one} show={props.show} /> },
   ]
-  return <DataTable name={t('webhooks.log')} columns={columns} rows={props.deliveries} rowKey={({ id }) => id} />
+  return (
+    <DataTable
+      order={props.order}
+      name={t('webhooks.log')}
+      columns={columns}
+      rows={props.deliveries}
+      rowKey={({ id }) => id}
+    />
+  )
 }
 
 /** Loads the attempts of a delivery when they are wanted. */

@@ -32,7 +32,11 @@ export function webhookState({
   enabled,
   disabled,
   failing_since,
-}: Pick<Webhook, 'enabled' | 'disabled' | 'failing_since'>): 'on' | 'off' | 'disabled' | 'failing' {
+}: {
+  enabled: boolean
+  disabled: object | null
+  failing_since: string | null
+}): 'on' | 'off' | 'disabled' | 'failing' {
   if (!enabled) return disabled ? 'disabled' : 'off'
   return failing_since ? 'failing' : 'on'
 }

@@ -1,21 +1,20 @@
 /** Webhooks of the account: create, test, change, give a new secret, delete. */
-import { Anchor, Menu } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import { IconWebhook } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
+import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
-import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
-import { Dialog } from '../../ui/forms/dialog.tsx'
 import { type ShowSecrets, useSecretOnce } from '../../ui/forms/secret-once.tsx'
+import { OLDEST_FIRST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
-import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import { EditWebhook, NewWebhook } from './webhook-form.tsx'
+import { WebhookMenu } from './webhook-menu.tsx'
 import { type Webhook, webhookState } from './webhook-types.ts'
 
 const route = getRouteApi('/shell/webhooks')
@@ -31,12 +30,18 @@ export function WebhooksPage() {
       lead={t('webhooks.lead')}
       query={useRead('listMailWebhooksOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: omitUndefined({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       empty={{ icon: <IconWebhook size={26} />, title: t('webhooks.none'), hint: t('webhooks.noneHint') }}
       add={{ label: t('webhooks.new'), needs: 'developer', form: close => <NewWebhook close={close} show={show} /> }}
       below={secret}
     >
-      {webhooks => <Webhooks webhooks={webhooks} show={show} />}
+      {webhooks => (
+        <Webhooks
+          webhooks={webhooks}
+          order={tableOrder(OLDEST_FIRST, search, next => void navigate({ search: next }))}
+          show={show}
+        />
+      )}
     </ListPage>
   )
 }
@@ -48,22 +53,25 @@ const TONES: Record<ReturnType<typeof webhookState>, Tone> = {
   failing: 'warn',
 }
 
-/** Badge with the state of a webhook. */
-export function WebhookState({ webhook }: { webhook: Webhook }) {
+/** Badge with the state of a webhook of either module. */
+export function WebhookState({ webhook }: { webhook: Parameters<typeof webhookState>[0] }) {
   const { t } = useTranslation()
   const state = webhookState(webhook)
   return <StatusBadge tone={TONES[state]}>{t(`webhooks.state.${state}`)}</StatusBadge>
 }
 
-function Webhooks({ webhooks, show }: { webhooks: readonly Webhook[]; show: ShowSecrets }) {
+function Webhooks({ webhooks, show, order }: { webhooks: readonly Webhook[]; show: ShowSecrets; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Webhook>[] = [
     {
       label: t('webhooks.url'),
-      cell: ({ id, name, url }) => (
-        <Anchor component={Link} to={`/webhooks/${id}`} fz="sm">
-          {name || url}
-        </Anchor>
+      cell: ({ id, name, url, managed_by }) => (
+        <>
+          <Anchor component={Link} to={`/webhooks/${id}`} fz="sm">
+            {name || url}
+          </Anchor>{' '}
+          <ManagedBy resource={managed_by} />
+        </>
       ),
     },
     { label: t('messages.state'), cell: webhook => <WebhookState webhook={webhook} /> },
@@ -71,58 +79,35 @@ function Webhooks({ webhooks, show }: { webhooks: readonly Webhook[]; show: Show
       label: t('webhooks.events'),
       cell: ({ events }) => (events.length === 0 ? t('webhooks.allEvents') : events.join(' ')),
     },
-    { label: t('webhooks.time'), cell: ({ created_at }) => <Time at={created_at} /> },
-    { label: t('ui.actions'), hidden: true, end: true, cell: one => <WebhookMenu webhook={one} show={show} /> },
+    { label: t('ui.created'), by: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: one => (one.managed_by ? null : <OwnWebhookMenu webhook={one} show={show} />),
+    },
   ]
-  return <DataTable name={t('webhooks.title')} columns={columns} rows={webhooks} rowKey={({ id }) => id} />
+  return (
+    <DataTable order={order} name={t('webhooks.title')} columns={columns} rows={webhooks} rowKey={({ id }) => id} />
+  )
 }
 
-function WebhookMenu({ webhook, show }: { webhook: Webhook; show: ShowSecrets }) {
-  const { t } = useTranslation()
-  const [asking, setAsking] = useState<'edit' | 'rotate' | 'delete'>()
+function OwnWebhookMenu({ webhook, show }: { webhook: Webhook; show: ShowSecrets }) {
   const patch = useWrite('patchMailWebhookOperation', ['listMailWebhooksOperation'])
   const rotate = useWrite('rotateMailWebhookOperation', ['listMailWebhooksOperation'])
   const remove = useWrite('deleteMailWebhookOperation', ['listMailWebhooksOperation'])
   const notify = useNotifyCallbacks()
   const params = { id: webhook.id }
-  const name = webhook.name || webhook.url
-  const done = () => setAsking(undefined)
-  const toggle = () => patch.mutate({ params, body: { enabled: !webhook.enabled } }, notify)
   return (
-    <>
-      <RowMenu name={name} needs="developer">
-        <Menu.Item onClick={() => setAsking('edit')}>{t('webhooks.edit')}</Menu.Item>
-        <Menu.Item onClick={toggle}>{t(webhook.enabled ? 'webhooks.disable' : 'webhooks.enable')}</Menu.Item>
-        <Menu.Item onClick={() => setAsking('rotate')}>{t('webhooks.rotate')}</Menu.Item>
-        <Menu.Divider />
-        <Menu.Item color="stamp" onClick={() => setAsking('delete')}>
-          {t('ui.delete')}
-        </Menu.Item>
-      </RowMenu>
-      <Dialog opened={asking === 'edit'} close={done} title={name}>
-        {() => <EditWebhook webhook={webhook} close={done} />}
-      </Dialog>
-      <ConfirmDialog
-        opened={asking === 'rotate'}
-        close={done}
-        title={t('webhooks.rotateTitle', { name })}
-        action={t('webhooks.rotate')}
-        run={async () => {
-          const answer = await rotate.mutateAsync({ params })
-          show([[t('webhooks.secret'), answer.secret]])
-        }}
-      >
-        {t('webhooks.rotateText')}
-      </ConfirmDialog>
-      <ConfirmDialog
-        opened={asking === 'delete'}
-        close={done}
-        title={t('webhooks.deleteTitle', { name })}
-        action={t('ui.delete')}
-        run={() => remove.mutateAsync({ params })}
-      >
-        {t('webhooks.deleteText')}
-      </ConfirmDialog>
-    </>
+    <WebhookMenu
+      name={webhook.name || webhook.url}
+      enabled={webhook.enabled}
+      needs="developer"
+      edit={close => <EditWebhook webhook={webhook} close={close} />}
+      toggle={() => patch.mutate({ params, body: { enabled: !webhook.enabled } }, notify)}
+      rotate={async () => (await rotate.mutateAsync({ params })).secret}
+      remove={() => remove.mutateAsync({ params })}
+      show={show}
+    />
   )
 }

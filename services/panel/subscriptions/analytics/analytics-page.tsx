@@ -4,13 +4,13 @@ import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { type DaysRange, DaysRangeControl, DEFAULT_DAYS_RANGE, daysRangeSearch } from '../../ui/layout/days-range.tsx'
+import { DEFAULT_DAYS_RANGE } from '../../ui/layout/days-range-search.ts'
 import { Card } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
-import { AppScopedPage } from '../shared/app-scope.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
+import { AnalyticsFrame } from './analytics-frame.tsx'
 
 const Charts = lazy(() => import('./analytics-charts.tsx').then(module => ({ default: module.AnalyticsCharts })))
 
@@ -22,15 +22,15 @@ export function AnalyticsPage() {
   const { t } = useTranslation()
   const { days = DEFAULT_DAYS_RANGE } = route.useSearch()
   const navigate = route.useNavigate()
-  const go = (chosen: DaysRange) => void navigate({ search: daysRangeSearch({ days: chosen }), replace: true })
   return (
-    <AppScopedPage
-      title={t('subs.statisticsTitle')}
+    <AnalyticsFrame
+      tab="revenue"
       lead={t('subs.statisticsLead')}
-      actions={<DaysRangeControl days={days} set={go} />}
+      days={days}
+      go={search => void navigate({ search, replace: true })}
     >
-      {({ app }) => <Analytics appKey={app.app_key} days={days} />}
-    </AppScopedPage>
+      {appKey => <Analytics appKey={appKey} days={days} />}
+    </AnalyticsFrame>
   )
 }
 

@@ -33,14 +33,14 @@ export function AppForm({ app, close, show }: { app?: SubApp; close: () => void;
               [t('subs.publishableKey'), made.publishable_key],
               [t('subs.appSecret'), made.app_secret],
             ],
-            t('subs.secretKeyOnly'),
+            { note: t('subs.secretKeyOnly') },
           )
         },
       },
     )
   }
   return (
-    <SubmitForm state={write} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+    <SubmitForm state={write} fields={fields} submit={submit} action={t(app ? 'ui.save' : 'ui.create')} cancel={close}>
       <TextInput data-autofocus label={t('subs.name')} {...fields.text('app_name')} />
       {app ? null : (
         <TextInput

@@ -33,7 +33,7 @@ export function AppKeys({ app }: { app: SubApp }) {
         onSuccess: key =>
           key.secret
             ? show([[t(`subs.keyKind.${kind}`), key.secret]])
-            : show([[t(`subs.keyKind.${kind}`), key.key]], t('subs.publicKeyAgain')),
+            : show([[t(`subs.keyKind.${kind}`), key.key]], { note: t('subs.publicKeyAgain') }),
         onError: error => notifyError(error, t),
       },
     )

@@ -7,6 +7,7 @@ import { AppScopedPage, useAppScope } from '../shared/app-scope.tsx'
 import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { AppKeys } from './app-keys.tsx'
 import { AppSettings } from './app-settings.tsx'
+import { AppWebhooksLink } from './app-webhooks-link.tsx'
 import { PaymentChannels } from './payment-channels.tsx'
 
 export function AppPage() {
@@ -27,7 +28,8 @@ export function AppPage() {
         <div className="pw-cards">
           <AppSettings app={scope.app} />
           <AppKeys app={scope.app} />
-          <PaymentChannels appId={scope.app.id} />
+          <PaymentChannels app={scope.app} />
+          <AppWebhooksLink appKey={scope.app.app_key} />
         </div>
       )}
     </AppScopedPage>

@@ -4,20 +4,20 @@ import { IconAppWindow, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { useSecretOnce } from '../../ui/forms/secret-once.tsx'
-import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
-import { Card, Page } from '../../ui/layout/page.tsx'
+import { Page } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { AppList } from '../shared/app-list.tsx'
 import { type SubApp, useAppScope } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
+import { SelectFilter } from '../shared/list-filters.tsx'
 import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { subscriptionsSearch } from '../shared/subscriptions-search.ts'
 import { AppForm } from './app-form.tsx'
 
 const route = getRouteApi('/shell/apps')
@@ -25,9 +25,9 @@ const route = getRouteApi('/shell/apps')
 export function AppsPage() {
   const { t } = useTranslation()
   const { role } = useAppScope()
-  const search = route.useSearch()
+  const search = subscriptionsSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
-  const query = useSubRead('listAppsOperation', { query: omitUndefined({ page: search.page, pageSize: 100 }) })
+  const query = useSubRead('listAppsOperation', { query: { ...search, pageSize: 100 } })
   const [editing, edit] = useState<SubApp | 'new'>()
   const [secret, show] = useSecretOnce(t('subs.keysOfApp'))
   const may = role === 'super'
@@ -38,24 +38,28 @@ export function AppsPage() {
   ) : null
   return (
     <Page title={t('subs.appsTitle')} lead={t('subs.appsLead')} actions={add}>
-      <Card flush>
-        <Loaded query={query}>
-          {({ apps }) =>
-            apps.length === 0 ? (
-              <Empty icon={<IconAppWindow size={26} />} title={t('subs.noApps')} action={add}>
-                {t('subs.noAppsHint')}
-              </Empty>
-            ) : (
-              <AppTable apps={apps} edit={may ? edit : undefined} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <NumberedPages
-        page={search.page ?? 1}
-        total={query.data?.pagination.total_pages ?? 1}
-        go={page => void navigate({ search: { ...search, page } })}
-      />
+      <AppList
+        search={search}
+        navigate={next => void navigate({ search: next })}
+        query={query}
+        hint={t('subs.appSearch')}
+        filters={go => (
+          <SelectFilter
+            label={t('messages.state')}
+            data={[
+              { value: '1', label: t('subs.on') },
+              { value: '0', label: t('subs.off') },
+            ]}
+            value={search.status}
+            set={status => go({ status })}
+          />
+        )}
+        empty={{ icon: <IconAppWindow size={26} />, title: t('subs.noApps'), hint: t('subs.noAppsHint'), action: add }}
+        pages={answer => answer.pagination.total_pages}
+        rows={answer => answer.apps}
+      >
+        {apps => <AppTable apps={apps} edit={may ? edit : undefined} />}
+      </AppList>
       <Dialog
         opened={editing !== undefined}
         close={() => edit(undefined)}

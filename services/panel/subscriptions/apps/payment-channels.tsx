@@ -10,7 +10,9 @@ import { SubmitForm } from '../../ui/forms/form.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { Card } from '../../ui/layout/page.tsx'
 import { Copyable } from '../../ui/values/copy-button.tsx'
+import type { SubApp } from '../shared/app-scope.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { ChannelGuide } from './channel-guide.tsx'
 import {
   CHANNELS,
   type ChannelName,
@@ -20,15 +22,21 @@ import {
 
 type Channel = SubOutput<'listChannelsOperation'>['channels'][number]
 
-export function PaymentChannels({ appId }: { appId: string }) {
+export function PaymentChannels({ app }: { app: SubApp }) {
   const { t } = useTranslation()
-  const query = useSubRead('listChannelsOperation', { params: { id: appId } })
+  const query = useSubRead('listChannelsOperation', { params: { id: app.id } })
   return (
     <Card title={t('subs.channels')} flush>
       <Loaded query={query}>
-        {({ channels }) =>
+        {({ channels, notify_base_url }) =>
           (Object.keys(CHANNELS) as ChannelName[]).map(name => (
-            <ChannelRow key={name} appId={appId} name={name} channel={channels.find(one => one.channel === name)} />
+            <ChannelRow
+              key={name}
+              appId={app.id}
+              name={name}
+              channel={channels.find(one => one.channel === name)}
+              notifyUrl={`${notify_base_url.replace(/\/$/, '')}/notify/${name}/${app.app_key}`}
+            />
           ))
         }
       </Loaded>
@@ -42,7 +50,8 @@ interface Row {
   channel: Channel | undefined
 }
 
-function ChannelRow({ appId, name, channel }: Row) {
+/** `notifyUrl` is a path only where the address of the API is not configured. */
+function ChannelRow({ appId, name, channel, notifyUrl }: Row & { notifyUrl: string }) {
   const { t } = useTranslation()
   const [editing, edit] = useState(false)
   const state = channel ? (channel.enabled === '1' ? 'on' : 'off') : 'unset'
@@ -64,11 +73,11 @@ function ChannelRow({ appId, name, channel }: Row) {
           {t('subs.setUp')}
         </Button>
       </Group>
-      {channel ? (
-        <div className="pw-sub">
-          {t('subs.notifyPath')} <Copyable value={channel.notify_path} what={t('subs.notifyPath')} />
-        </div>
-      ) : null}
+      <div className="pw-sub">
+        {t('subs.notifyUrl')} <Copyable value={notifyUrl} what={t('subs.notifyUrl')} />
+        {notifyUrl.startsWith('/') ? <div>{t('subs.notifyPathOnly')}</div> : null}
+      </div>
+      <ChannelGuide name={name} notifyUrl={notifyUrl} />
       <Dialog opened={editing} close={() => edit(false)} title={t(`subs.methods.${name}`)} size="lg">
         {() => <ChannelForm appId={appId} name={name} channel={channel} close={() => edit(false)} />}
       </Dialog>
@@ -116,16 +125,18 @@ function ChannelField(props: { field: FieldOfChannel; isSet: boolean; fields: Fi
   if (field.flag)
     return (
       <Switch
-        label={field.name}
+        label={<span className="pw-mono">{field.name}</span>}
+        description={t('guides.fields.sandbox')}
         checked={bound.value === '1'}
         onChange={event => fields.change({ [field.name]: event.currentTarget.checked ? '1' : '0' })}
       />
     )
   const Input = field.long ? Textarea : TextInput
+  const meaning = t(`guides.fields.${field.name as 'appid'}`)
   return (
     <Input
       label={<span className="pw-mono">{field.name}</span>}
-      {...(field.secret && isSet ? { description: t('subs.secretIsSet') } : {})}
+      description={field.secret && isSet ? `${meaning} ${t('subs.secretIsSet')}` : meaning}
       {...(field.long ? { autosize: true, minRows: 3, maxRows: 8 } : {})}
       autoComplete="off"
       spellCheck={false}

@@ -21,7 +21,7 @@ export function PlanForm({ appKey, plan, close }: { appKey: string; plan?: Plan;
     else create.mutate({ query, body }, saved)
   }
   return (
-    <SubmitForm state={write} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+    <SubmitForm state={write} fields={fields} submit={submit} action={t(plan ? 'ui.save' : 'ui.create')} cancel={close}>
       <TextInput data-autofocus label={t('subs.name')} {...fields.text('name')} />
       <Textarea label={t('subs.description')} autosize minRows={2} {...fields.text('description')} />
       <Group grow align="flex-start">

@@ -3,18 +3,18 @@ import { IconPlus, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
-import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
-import { Card } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Revisions } from '../history/revisions.tsx'
+import { AppList } from '../shared/app-list.tsx'
 import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
+import { SelectFilter } from '../shared/list-filters.tsx'
 import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { subscriptionsSearch } from '../shared/subscriptions-search.ts'
 import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
 import { currentPlanState } from './plan-revision.ts'
@@ -32,11 +32,11 @@ export function PlansPage() {
 
 function Plans({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
-  const search = route.useSearch()
+  const search = subscriptionsSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const [editing, edit] = useState<Plan | 'new'>()
   const app_key = scope.app.app_key
-  const query = useSubRead('listPlansOperation', { query: omitUndefined({ app_key, page: search.page }) })
+  const query = useSubRead('listPlansOperation', { query: { app_key, ...search } })
   const add = scope.edit ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
       {t('subs.newPlan')}
@@ -44,24 +44,34 @@ function Plans({ scope }: { scope: AppScope }) {
   ) : null
   return (
     <>
-      <Card title={t('subs.plansTitle')} aside={add} flush>
-        <Loaded query={query}>
-          {({ plans }) =>
-            plans.length === 0 ? (
-              <Empty icon={<IconReceipt2 size={26} />} title={t('subs.noPlans')} action={add}>
-                {t('subs.noPlansHint')}
-              </Empty>
-            ) : (
-              <PlanTable plans={plans} edit={scope.edit ? edit : undefined} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <NumberedPages
-        page={search.page ?? 1}
-        total={query.data?.pagination.total_pages ?? 1}
-        go={page => void navigate({ search: { ...search, page } })}
-      />
+      <AppList
+        search={search}
+        navigate={next => void navigate({ search: next })}
+        query={query}
+        hint={t('subs.planSearch')}
+        filters={go => (
+          <SelectFilter
+            label={t('messages.state')}
+            data={[
+              { value: '1', label: t('subs.forSale') },
+              { value: '0', label: t('subs.notForSale') },
+            ]}
+            value={search.status}
+            set={status => go({ status })}
+          />
+        )}
+        empty={{
+          icon: <IconReceipt2 size={26} />,
+          title: t('subs.noPlans'),
+          hint: t('subs.noPlansHint'),
+          action: add,
+        }}
+        actions={add}
+        pages={answer => answer.pagination.total_pages}
+        rows={answer => answer.plans}
+      >
+        {plans => <PlanTable plans={plans} edit={scope.edit ? edit : undefined} />}
+      </AppList>
       <Dialog
         opened={editing !== undefined}
         close={() => edit(undefined)}

@@ -1,7 +1,7 @@
 /** Addresses of the pages of an app, `/apps/<key>/<page>`, and those of earlier releases, which named the app in the search. */
 import { queryString } from '../../api/fetch.ts'
 
-/** Pages of an app under `/apps/$key`, by their name under `/subscriptions` in earlier releases. */
+/** Pages of an app under `/apps/$key`, by their name under `/subscriptions`: in earlier releases, and while no app was chosen. */
 const PAGES: Readonly<Record<string, string>> = {
   '': '',
   users: '/users',
@@ -9,6 +9,8 @@ const PAGES: Readonly<Record<string, string>> = {
   list: '/subscriptions',
   switches: '/switches',
   changes: '/changes',
+  webhooks: '/webhooks',
+  'user-statistics': '/user-statistics',
 }
 
 const TEMPLATE = '/apps/$key'

@@ -38,11 +38,16 @@ export function useAppScope() {
 /** Page of the app in the address; names the app, and explains why there is no content if the app is unknown. */
 export function AppScopedPage(props: {
   title: string
+  /** In the title of the document, before the name of the app; by default `title`. */
+  name?: string
   lead: ReactNode
-  actions?: ReactNode
+  /** A function is called with the scope once it is known. */
+  actions?: ReactNode | ((scope: AppScope) => ReactNode)
   children: (scope: AppScope) => ReactNode
 }) {
-  const { app, requestedKey } = useAppScope()
+  const { app, requestedKey, role } = useAppScope()
+  const { actions } = props
+  const scope = app && role ? { app, edit: role !== 'viewer' } : undefined
   const opened = requestedKey === undefined ? undefined : app?.app_key
   useEffect(() => {
     if (opened !== undefined) setPreferences({ app: opened })
@@ -57,8 +62,10 @@ export function AppScopedPage(props: {
   ) : (
     props.lead
   )
+  const name = [props.name ?? props.title, app?.app_name || app?.app_key].filter(Boolean).join(' · ')
+  const shownActions = typeof actions === 'function' ? scope && actions(scope) : actions
   return (
-    <Page title={props.title} lead={lead} actions={props.actions}>
+    <Page title={props.title} name={name} lead={lead} actions={shownActions}>
       <AppScopeContent>{props.children}</AppScopeContent>
     </Page>
   )

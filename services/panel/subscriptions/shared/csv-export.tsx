@@ -3,29 +3,28 @@ import { Button } from '@mantine/core'
 import { IconFileExport } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { queryString } from '../../api/fetch.ts'
-import type { SubscriptionsSearch } from './subscriptions-search.ts'
+import type { SubscriptionListSearch, UsersSearch } from './subscriptions-search.ts'
 
-interface Listed {
-  search: SubscriptionsSearch
-  appKey: string
+export function ExportUsers({ search, appKey }: { search: UsersSearch; appKey: string }) {
+  return (
+    <Export
+      path="/subscription-api/user/export"
+      query={{ ...search, page: undefined, order: undefined, app_key: appKey }}
+    />
+  )
 }
 
-export function ExportUsers(props: Listed) {
-  return <Export path="/subscription-api/user/export" {...props} />
+export function ExportSubscriptions({ search, appKey }: { search: SubscriptionListSearch; appKey: string }) {
+  return <Export path="/subscription-api/subscription/export" query={{ ...search, page: undefined, app_key: appKey }} />
 }
 
-export function ExportSubscriptions(props: Listed) {
-  return <Export path="/subscription-api/subscription/export" {...props} />
-}
-
-function Export({ path, search, appKey }: Listed & { path: string }) {
+function Export({ path, query }: { path: string; query: Record<string, unknown> }) {
   const { t } = useTranslation()
-  const query = queryString({ app_key: appKey, search: search.search, status: search.status })
   return (
     <Button
       component="a"
       variant="default"
-      href={path + query}
+      href={path + queryString(query)}
       download
       leftSection={<IconFileExport size={16} />}
       aria-label={t('subs.exportHint')}

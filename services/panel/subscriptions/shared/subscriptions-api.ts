@@ -2,13 +2,14 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type * as apps from '../../../subscriptions/catalogue/http/apps-contract.ts'
 import type * as rest from '../../../subscriptions/http/admin-contract.ts'
+import type * as webhooks from '../../../subscriptions/webhooks/http/webhooks-contract.ts'
 import { fillPath, request } from '../../api/fetch.ts'
 import { isSameList } from '../../api/placeholder-data.ts'
 import type { AnyInput, InputOf, OutputOf } from '../../api/typed.ts'
 import { preferences } from '../../state/preferences.ts'
 import { operations } from './subscriptions-operations.ts'
 
-type Contract = typeof rest & typeof apps
+type Contract = typeof rest & typeof apps & typeof webhooks
 
 export type SubOperation = keyof typeof operations
 
@@ -66,10 +67,15 @@ function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
   })
 }
 
-/** A cached query. `noCache` always fetches, for data on which the user bases a decision. */
-export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, { noCache = false } = {}) {
+/** A cached query. `noCache` always fetches, for data on which the user bases a decision; `enabled: false` fetches nothing. */
+export function useSubRead<K extends SubOperation>(
+  name: K,
+  input: SubInput<K>,
+  { noCache = false, enabled = true } = {},
+) {
   return useQuery({
     ...subRead(name, input),
+    enabled,
     placeholderData: (previous, before) => (isSameList(before?.queryKey[2], input as AnyInput) ? previous : undefined),
     ...(noCache ? { staleTime: 0, gcTime: 0 } : {}),
   })

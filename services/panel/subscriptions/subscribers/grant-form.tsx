@@ -1,10 +1,11 @@
 /** Form that grants a subscription. */
-import { NumberInput, Select, TextInput } from '@mantine/core'
+import { NumberInput, Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { UserPicker } from '../shared/user-picker.tsx'
 
 /** With `userId`, the field for the user is omitted. */
 export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: string; close: () => void }) {
@@ -16,24 +17,20 @@ export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: 
   const fields = useFields(start, grant.error)
   const submit = () => {
     const { user_id, plan_id, days } = fields.values
-    const body = { user_id: user_id.trim(), plan_id: plan_id ?? '', ...(days === '' ? {} : { days }) }
+    const body = { user_id, plan_id: plan_id ?? '', ...(days === '' ? {} : { days }) }
     grant.mutate({ query: { app_key: appKey }, body }, saved)
   }
   return (
     <SubmitForm state={grant} fields={fields} submit={submit} action={t('subs.grant')} cancel={close}>
       {userId === undefined ? (
-        <TextInput
-          data-autofocus
-          label={t('subs.userId')}
-          description={t('subs.userIdHint')}
-          inputMode="numeric"
-          {...fields.text('user_id')}
-        />
+        <UserPicker data-autofocus appKey={appKey} label={t('subs.user')} {...fields.value('user_id')} />
       ) : null}
       <Select
+        data-autofocus={userId !== undefined}
         label={t('subs.plan')}
         data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}
         searchable
+        openOnFocus={false}
         {...fields.value('plan_id')}
       />
       <NumberInput

@@ -1,4 +1,4 @@
-/** Actions of a subscription: extend, stop renewal, cancel, refund, change history. */
+/** Actions of a subscription: extend, turn off renewal, cancel, refund, change history. */
 import { Menu, NumberInput, TextInput, type TextInputProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,7 +11,7 @@ import { useFields } from '../../ui/forms/use-fields.ts'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
 
-type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
+export type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
 type OpenDialog = 'extend' | 'cancel' | 'refund'
 
 /** Maximum length of the API. */
@@ -49,7 +49,7 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
         {subscription.auto_renew === '1' ? (
           <Menu.Item onClick={stopRenewing}>{t('subs.stopRenewing')}</Menu.Item>
         ) : null}
-        <Menu.Item onClick={() => setAsking('cancel')}>{t('subs.cancelNow')}</Menu.Item>
+        <Menu.Item onClick={() => setAsking('cancel')}>{t('subs.cancelSubscription')}</Menu.Item>
         <Menu.Item color="stamp" onClick={() => setAsking('refund')}>
           {t('subs.refund')}
         </Menu.Item>
@@ -82,7 +82,9 @@ function SubscriptionDialogs(props: {
     props.close()
     setReason('')
   }
-  const reasonField = <ReasonField value={reason} onChange={event => setReason(event.currentTarget.value)} />
+  const reasonField = (
+    <ReasonField data-autofocus value={reason} onChange={event => setReason(event.currentTarget.value)} />
+  )
   return (
     <>
       <Dialog opened={opened === 'extend'} close={close} title={t('subs.extendTitle', { name })}>
@@ -92,9 +94,9 @@ function SubscriptionDialogs(props: {
         opened={opened === 'cancel'}
         close={close}
         title={t('subs.cancelTitle', { name })}
-        phrase={subscription.id}
         unsaved={reason !== ''}
-        action={t('subs.cancelNow')}
+        action={t('subs.cancelSubscription')}
+        dismiss={t('subs.keep')}
         run={() =>
           act.mutateAsync({ ...base, body: { action: 'cancel', at: 'now', reason, version: subscription.version } })
         }
@@ -106,7 +108,6 @@ function SubscriptionDialogs(props: {
         opened={opened === 'refund'}
         close={close}
         title={t('subs.refundTitle', { name })}
-        phrase={subscription.id}
         unsaved={reason !== ''}
         action={t('subs.refund')}
         run={() => act.mutateAsync({ ...base, body: { action: 'refund', reason, version: subscription.version } })}
@@ -148,7 +149,10 @@ function ExtendForm(props: { subscription: Subscription; appKey: string; close: 
   )
 }
 
-function ReasonField(props: Pick<TextInputProps, 'value' | 'onChange' | 'error'>) {
+/** Why a subscription is changed; part of the change history. */
+export function ReasonField(
+  props: Pick<TextInputProps, 'value' | 'onChange' | 'error'> & { 'data-autofocus'?: boolean },
+) {
   const { t } = useTranslation()
   return (
     <TextInput

@@ -1,6 +1,7 @@
 /** Round trip of a switch of every type between API and form. */
 import { expect, test } from 'vitest'
-import { bodyOf, fieldsOf, newNote, SWITCH_TYPES, type SwitchRecord } from './switch-fields.ts'
+import { SWITCH_TYPES } from '../shared/subscriptions-search.ts'
+import { bodyOf, fieldsOf, newNote, type SwitchRecord } from './switch-fields.ts'
 
 const LOG = {
   version: '1.2.0',

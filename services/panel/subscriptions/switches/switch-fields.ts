@@ -2,6 +2,7 @@
 
 import { splitLines } from '../../ui/forms/split-text.ts'
 import type { SubOutput } from '../shared/subscriptions-api.ts'
+import { SWITCH_TYPES } from '../shared/subscriptions-search.ts'
 import {
   type RuleFields,
   ruleBodies,
@@ -12,8 +13,6 @@ import {
 } from './switch-targets.ts'
 
 export type SwitchRecord = Extract<SubOutput<'readSwitches'>, { switches: unknown[] }>['switches'][number]
-
-export const SWITCH_TYPES = ['boolean', 'number', 'string', 'json', 'changelog'] as const
 
 export type SwitchType = (typeof SWITCH_TYPES)[number]
 

@@ -1,25 +1,22 @@
-import { Button, Group, Menu } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { IconPlus, IconRestore, IconToggleRight } from '@tabler/icons-react'
-import { getRouteApi } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
-import { TextFilter } from '../../ui/forms/text-filter.tsx'
-import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
-import { Card } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { AppList } from '../shared/app-list.tsx'
 import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
+import { SelectFilter } from '../shared/list-filters.tsx'
 import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { SWITCH_TYPES, switchesSearch } from '../shared/subscriptions-search.ts'
 import type { SwitchRecord } from './switch-fields.ts'
-import { SwitchForm } from './switch-form.tsx'
 import { RestoreDeleted, SwitchHistory } from './switch-history.tsx'
 
 const route = getRouteApi('/shell/apps/$key/switches')
@@ -49,103 +46,75 @@ function listOf(data: SubOutput<'readSwitches'>): { switches: SwitchRecord[]; pa
 
 function Switches({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
-  const search = route.useSearch()
+  const search = switchesSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
-  const [editing, edit] = useState<SwitchRecord | 'new'>()
   const [restoring, setRestoring] = useState(false)
   const app_key = scope.app.app_key
-  const query = useSubRead('readSwitches', {
-    query: omitUndefined({ app_key, search: search.search, page: search.page }),
-  })
+  const query = useSubRead('readSwitches', { query: { app_key, ...search } })
   const add = scope.edit ? (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
+    <Button
+      leftSection={<IconPlus size={16} />}
+      renderRoot={props => <Link {...props} to="/apps/$key/new-switch" params={{ key: app_key }} />}
+    >
       {t('subs.newSwitch')}
+    </Button>
+  ) : null
+  const restore = scope.edit ? (
+    <Button variant="default" leftSection={<IconRestore size={16} />} onClick={() => setRestoring(true)}>
+      {t('subs.restoreDeleted')}
     </Button>
   ) : null
   return (
     <>
-      <SwitchFilters add={add} restore={scope.edit ? () => setRestoring(true) : undefined} />
-      <Card flush>
-        <Loaded query={query}>
-          {data =>
-            listOf(data).switches.length === 0 && search.search !== undefined ? (
-              <NoMatch reset={() => void navigate({ search: {} })} />
-            ) : listOf(data).switches.length === 0 ? (
-              <Empty icon={<IconToggleRight size={26} />} title={t('subs.noSwitches')} action={add}>
-                {t('subs.noSwitchesHint')}
-              </Empty>
-            ) : (
-              <SwitchTable switches={listOf(data).switches} scope={scope} edit={edit} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <NumberedPages
-        page={search.page ?? 1}
-        total={query.data ? listOf(query.data).pages : 1}
-        go={page => void navigate({ search: { ...search, page } })}
-      />
-      <Dialog opened={restoring} close={() => setRestoring(false)} title={t('subs.restoreDeleted')} size="lg">
-        {() => <RestoreDeleted appKey={app_key} close={() => setRestoring(false)} />}
-      </Dialog>
-      <Dialog
-        opened={editing !== undefined}
-        close={() => edit(undefined)}
-        title={typeof editing === 'object' ? editing.name : t('subs.newSwitch')}
-        size="lg"
-      >
-        {() => (
-          <SwitchForm
-            appKey={app_key}
-            close={() => edit(undefined)}
-            {...(typeof editing === 'object' ? { record: editing } : {})}
+      <AppList
+        search={search}
+        navigate={next => void navigate({ search: next })}
+        query={query}
+        hint={t('subs.switchSearch')}
+        filters={go => (
+          <SelectFilter
+            label={t('subs.type')}
+            data={SWITCH_TYPES.map(value => ({ value, label: t(`subs.types.${value}`) }))}
+            value={search.type}
+            set={type => go({ type })}
           />
         )}
+        empty={{
+          icon: <IconToggleRight size={26} />,
+          title: t('subs.noSwitches'),
+          hint: t('subs.noSwitchesHint'),
+          action: add,
+        }}
+        actions={
+          <>
+            {restore}
+            {add}
+          </>
+        }
+        pages={answer => listOf(answer).pages}
+        rows={answer => listOf(answer).switches}
+      >
+        {switches => <SwitchTable switches={switches} scope={scope} />}
+      </AppList>
+      <Dialog opened={restoring} close={() => setRestoring(false)} title={t('subs.restoreDeleted')} size="lg">
+        {() => <RestoreDeleted appKey={app_key} close={() => setRestoring(false)} />}
       </Dialog>
     </>
   )
 }
 
-/** Search field and actions; `restore` is undefined for viewers. */
-function SwitchFilters({ add, restore }: { add: ReactNode; restore: (() => void) | undefined }) {
+function SwitchTable({ switches, scope }: { switches: readonly SwitchRecord[]; scope: AppScope }) {
   const { t } = useTranslation()
-  const search = route.useSearch()
-  const navigate = route.useNavigate()
-  return (
-    <Group gap="xs" align="flex-end" justify="space-between" role="search">
-      <TextFilter
-        wide
-        label={t('messages.search')}
-        placeholder={t('subs.switchSearch')}
-        value={search.search ?? ''}
-        set={text =>
-          void navigate({ search: omitUndefined({ ...search, page: undefined, search: text || undefined }) })
-        }
-      />
-      <Group gap="xs">
-        {restore ? (
-          <Button variant="default" leftSection={<IconRestore size={16} />} onClick={restore}>
-            {t('subs.restoreDeleted')}
-          </Button>
-        ) : null}
-        {add}
-      </Group>
-    </Group>
-  )
-}
-
-function SwitchTable(props: {
-  switches: readonly SwitchRecord[]
-  scope: AppScope
-  edit: (record: SwitchRecord) => void
-}) {
-  const { t } = useTranslation()
+  const { app_key } = scope.app
   const columns: Column<SwitchRecord>[] = [
     {
       label: t('subs.name'),
       cell: one => (
         <>
-          <span className="pw-mono">{one.name}</span> <ManagedBadge resource={one.managed_by} />
+          <Link to="/apps/$key/switches/$name" params={{ key: app_key, name: one.name }} className="pw-link pw-mono">
+            {one.name}
+          </Link>{' '}
+          <ManagedBadge resource={one.managed_by} />
           {one.description ? <div className="pw-sub">{one.description}</div> : null}
         </>
       ),
@@ -172,18 +141,14 @@ function SwitchTable(props: {
       label: t('ui.actions'),
       hidden: true,
       end: true,
-      cell: one =>
-        props.scope.edit && !one.managed_by ? (
-          <SwitchMenu record={one} appKey={props.scope.app.app_key} edit={props.edit} />
-        ) : null,
+      cell: one => (scope.edit && !one.managed_by ? <SwitchMenu record={one} appKey={app_key} /> : null),
     },
   ]
-  return <DataTable name={t('subs.switchesTitle')} columns={columns} rows={props.switches} rowKey={one => one.id} />
+  return <DataTable name={t('subs.switchesTitle')} columns={columns} rows={switches} rowKey={one => one.id} />
 }
 
-function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record: SwitchRecord) => void }) {
+function SwitchMenu({ record, appKey }: { record: SwitchRecord; appKey: string }) {
   const { t } = useTranslation()
-  const { record, appKey, edit } = props
   const [asking, setAsking] = useState(false)
   const [history, showHistory] = useState(false)
   const update = useSubWrite('updateSwitchOperation')
@@ -195,7 +160,13 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
   return (
     <>
       <RowMenu name={record.name}>
-        <Menu.Item onClick={() => edit(record)}>{t('ui.edit')}</Menu.Item>
+        <Menu.Item
+          renderRoot={props => (
+            <Link {...props} to="/apps/$key/switches/$name" params={{ key: appKey, name: record.name }} />
+          )}
+        >
+          {t('ui.edit')}
+        </Menu.Item>
         <Menu.Item onClick={toggle}>{t(killed ? 'subs.revive' : 'subs.kill')}</Menu.Item>
         <Menu.Item onClick={() => showHistory(true)}>{t('subs.history')}</Menu.Item>
         <Menu.Divider />

@@ -1,5 +1,6 @@
 /** Placeholders for missing content: empty, loading, failed, offline, forbidden, not found. */
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
 import { IconAlertTriangle, IconCloudOff, IconLock, IconMailOff, IconMap2, IconSearchOff } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
@@ -12,11 +13,13 @@ import { problemText } from './problem-text.ts'
 export function ContentState(props: {
   icon: ReactNode
   title: string
-  /** Heading level; 1 if the placeholder is the whole page. */
+  /** Heading level; 1 if the placeholder is the whole page, which its title then names. */
   level?: 1 | 2
   children?: ReactNode
   action?: ReactNode
 }) {
+  // A blank title leaves that of the document as it is.
+  useDocumentTitle(props.level === 1 ? `${props.title} · Postwright` : '')
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center">
       <span className="pw-state-icon">{props.icon}</span>
@@ -37,15 +40,15 @@ export function Empty(props: { icon?: ReactNode; title: string; children?: React
   return <ContentState {...props} icon={props.icon ?? <IconMailOff size={26} />} />
 }
 
-/** No entry matches the filters; offers to clear them. */
-export function NoMatch({ reset }: { reset: () => void }) {
+/** No entry matches the filters; offers to clear them. `title` is for entries other than messages. */
+export function NoMatch({ reset, title }: { reset: () => void; title?: string }) {
   const { t } = useTranslation()
   const clear = (
     <Button variant="default" onClick={reset}>
       {t('messages.clearFilters')}
     </Button>
   )
-  return <Empty icon={<IconSearchOff size={26} />} title={t('messages.noMatch')} action={clear} />
+  return <Empty icon={<IconSearchOff size={26} />} title={title ?? t('messages.noMatch')} action={clear} />
 }
 
 export function LoadingRows({ rows = 5 }: { rows?: number }) {
@@ -97,6 +100,14 @@ function failureIcon(problem: ApiProblem | undefined): ReactNode {
   if (problem?.status === 403) return <IconLock size={26} />
   if (problem?.status === 404) return <IconMap2 size={26} />
   return <IconAlertTriangle size={26} />
+}
+
+/**
+ * For parts of a page that are left out while they have nothing to show: true while the query is loading and if its data is empty.
+ * A part whose data could not be read is not left out, because that would look like nothing.
+ */
+export function isAbsent<T>({ data, error }: UseQueryResult<T, Error>, isEmpty: (data: T) => boolean): boolean {
+  return data === undefined ? !error : isEmpty(data)
 }
 
 /**

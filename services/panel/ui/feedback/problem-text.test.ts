@@ -7,7 +7,8 @@ import { ApiProblem } from '../../api/problem.ts'
 import { catalogue as en } from '../../i18n/en/index.ts'
 import { changeLanguage, startI18n } from '../../i18n/index.ts'
 import { catalogue as zh } from '../../i18n/zh-CN/index.ts'
-import { headline, problemText } from './problem-text.ts'
+import { displayedFieldErrors } from './field-error-text.ts'
+import { fieldErrorLine, headline, problemText } from './problem-text.ts'
 
 beforeAll(() => {
   vi.stubGlobal('document', { documentElement: {} })
@@ -51,7 +52,7 @@ const refused = (fieldErrors: [pointer: string, message: string][], code = 'vali
   })
 
 test.each([
-  ['en', refused([['/name', 'is odd']]), 'Some fields are not valid.', 'Some fields are not valid. name: is odd'],
+  ['en', refused([['/name', 'is odd']]), 'Some fields are not valid.', 'Some fields are not valid. Name: is odd'],
   [
     'zh-CN',
     refused([
@@ -59,13 +60,13 @@ test.each([
       ['', 'odd'],
     ]),
     '参数校验失败。',
-    '参数校验失败。 name: is odd odd',
+    '参数校验失败。 名称: is odd odd',
   ],
   [
     'en',
     refused([['/managed_by', 'k8s:web/gold']], '40907'),
     '/name: is odd',
-    '/name: is odd managed_by: k8s:web/gold',
+    '/name: is odd managed by: k8s:web/gold',
   ],
 ] as const)(
   'in %s a form shows the headline, a notification also the field errors',
@@ -75,6 +76,21 @@ test.each([
     expect(problemText(error, i18next.t)).toBe(all)
   },
 )
+
+test.each([
+  ['en', '/definition/rules/0/conditions/1/attribute', 'Rule 1, Condition 2, Attribute: odd'],
+  ['zh-CN', 'rules.0.conditions.1.attribute', '规则 1，条件 2，属性: odd'],
+  ['en', '/to/2', 'To 3: odd'],
+  ['en', '/dns/spf/0', 'Other SPF senders 1: odd'],
+  ['en', '/some_new_field', 'some new field: odd'],
+  ['en', '/constructor', 'constructor: odd'],
+  ['en', '/0/name', '0, Name: odd'],
+  ['en', '', 'odd'],
+] as const)('in %s the place %s reads "%s"', async (language, pointer, text) => {
+  await changeLanguage(language)
+  const [error] = displayedFieldErrors(refused([[pointer, 'odd']]))
+  expect(error && fieldErrorLine(error, i18next.t)).toBe(text)
+})
 
 test('a validation error without field errors keeps its detail', async () => {
   await changeLanguage('en')

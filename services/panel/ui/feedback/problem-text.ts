@@ -3,7 +3,8 @@ import type { TFunction } from 'i18next'
 import { ApiProblem } from '../../api/problem.ts'
 import { renderSentence } from '../../i18n/index.ts'
 import { preferences } from '../../state/preferences.ts'
-import { displayedFieldErrors } from './field-error-text.ts'
+import { type DisplayedFieldError, displayedFieldErrors } from './field-error-text.ts'
+import { pathText } from './path-text.ts'
 
 /** Codes whose English detail says more than their title; without a code of its own it is appended in parentheses. */
 const DETAILED: ReadonlySet<string> = new Set([
@@ -16,8 +17,13 @@ const DETAILED: ReadonlySet<string> = new Set([
 
 /** Headline and all field errors in one text, for notifications. */
 export function problemText(error: unknown, t: TFunction): string {
-  const fieldErrors = displayedFieldErrors(error).map(({ path, text }) => [...path.slice(-1), text].join(': '))
+  const fieldErrors = displayedFieldErrors(error).map(error => fieldErrorLine(error, t))
   return [headline(error, t), ...fieldErrors].join(' ')
+}
+
+/** A field error with its place, where it is not shown at its field. */
+export function fieldErrorLine({ path, text }: DisplayedFieldError, t: TFunction): string {
+  return [pathText(path, t), text].filter(Boolean).join(': ')
 }
 
 /** Without field errors, for forms, which show them at their fields. */

@@ -1,6 +1,6 @@
-/** Confirmation of destructive actions: the user types the name, so that a stray Enter does nothing. */
+/** Confirmation of destructive actions: the user types the name, or presses the button; a stray Enter does nothing. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { type ReactNode, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { problemText } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
@@ -23,6 +23,8 @@ interface ConfirmDialogProps {
   children: ReactNode
   phrase?: string
   action: string
+  /** Label of the button that closes the dialog; by default "Cancel". */
+  dismiss?: string
   run: () => Promise<unknown>
   /** Input in `children` that would be lost. */
   unsaved?: boolean
@@ -56,6 +58,7 @@ function ConfirmForm(props: ConfirmDialogProps) {
         event.preventDefault()
         void run()
       }}
+      {...(props.phrase === undefined ? { onKeyDown: ignoreEnter } : {})}
     >
       <Stack gap="md">
         <Text fz="sm" component="div">
@@ -77,7 +80,7 @@ function ConfirmForm(props: ConfirmDialogProps) {
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={props.close}>
-            {t('ui.cancel')}
+            {props.dismiss ?? t('ui.cancel')}
           </Button>
           <Button
             type="submit"
@@ -91,4 +94,9 @@ function ConfirmForm(props: ConfirmDialogProps) {
       </Stack>
     </form>
   )
+}
+
+/** Fields in `children` do not confirm. */
+function ignoreEnter(event: KeyboardEvent<HTMLFormElement>): void {
+  if (event.key === 'Enter' && event.target instanceof HTMLInputElement) event.preventDefault()
 }

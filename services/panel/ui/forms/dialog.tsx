@@ -6,7 +6,7 @@ import { useSessionExpired } from '../../state/session-expiry.ts'
 import { DiscardQuestion, isAsking, UnsavedWorkOfDialog } from './unsaved-work.tsx'
 
 /**
- * The content is mounted anew each time it opens. Clicks outside do not close it, and Esc and × ask when a form inside has unsaved
+ * The content is mounted each time it opens. Clicks outside do not close it, and Esc and × ask when a form inside has unsaved
  * input. With `byButtonOnly` only a button of the content closes it.
  */
 export function Dialog(props: {

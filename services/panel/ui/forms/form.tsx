@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { AccountRole } from '../../state/roles.ts'
 import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
-import { headline } from '../feedback/problem-text.ts'
+import { fieldErrorLine, headline } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
 import { NeedsRole } from './needs-role.tsx'
 import type { Fields } from './use-fields.ts'
@@ -94,11 +94,8 @@ function SubmitError({ error, shown }: { error: Error; shown: object }) {
     <div role="alert">
       <Note tone="bad">
         {headline(error, t)}
-        {others.map(({ path, text }) => (
-          <div key={`${path.join('.')} ${text}`}>
-            {path.length > 0 ? <span className="pw-mono">{path.join('.')}: </span> : null}
-            {text}
-          </div>
+        {others.map(other => (
+          <div key={`${other.path.join('.')} ${other.text}`}>{fieldErrorLine(other, t)}</div>
         ))}
       </Note>
     </div>

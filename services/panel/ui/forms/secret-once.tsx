@@ -7,13 +7,15 @@ import { CodeBlock } from '../values/code-block.tsx'
 import { Dialog } from './dialog.tsx'
 import { useUnsavedWork } from './unsaved-work.tsx'
 
-/** `note`: what is true of these values, where it is not that they are shown only now. */
-export type ShowSecrets = (entries: [name: string, value: string][], note?: string) => void
-
 interface Shown {
   entries: [name: string, value: string][]
-  note: string | undefined
+  /** What is true of these values, where it is not that they are shown only now. */
+  note?: string
+  /** Shown below the values: how they are used. */
+  below?: ReactNode
 }
+
+export type ShowSecrets = (entries: Shown['entries'], more?: Omit<Shown, 'entries'>) => void
 
 /** Returns the dialog to render and the function that opens it. Only its button closes it, and leaving the page asks. */
 export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecrets] {
@@ -24,10 +26,10 @@ export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecr
       {() => (shown ? <Secrets shown={shown} close={close} /> : null)}
     </Dialog>
   )
-  return [dialog, (entries, note) => setShown({ entries, note })]
+  return [dialog, (entries, more) => setShown({ entries, ...more })]
 }
 
-function Secrets({ shown: { entries, note }, close }: { shown: Shown; close: () => void }) {
+function Secrets({ shown: { entries, note, below }, close }: { shown: Shown; close: () => void }) {
   const { t } = useTranslation()
   useUnsavedWork(() => true)
   return (
@@ -41,6 +43,7 @@ function Secrets({ shown: { entries, note }, close }: { shown: Shown; close: () 
           <CodeBlock text={value} what={name} />
         </div>
       ))}
+      {below}
       <Group justify="flex-end">
         <Button onClick={close}>{t('ui.secretKept')}</Button>
       </Group>

@@ -20,7 +20,7 @@ export function CursorPager(props: {
         disabled={after === undefined}
         onClick={() => go(undefined)}
       >
-        {t('ui.newest')}
+        {t('ui.firstPage')}
       </Button>
       <Button
         variant="default"
@@ -28,13 +28,17 @@ export function CursorPager(props: {
         disabled={next === undefined}
         onClick={() => go(next)}
       >
-        {t('ui.older')}
+        {t('ui.nextPage')}
       </Button>
     </Group>
   )
 }
 
-/** The cursor of the next page; undefined on the last page. */
-export function nextCursor(page: { data: readonly { id: string }[]; has_more: boolean }): string | undefined {
-  return page.has_more ? page.data.at(-1)?.id : undefined
+/** The cursor of the next page; undefined on the last page. Lists without a `next` go on after the id of their last item. */
+export function nextCursor(page: {
+  data: readonly { id: string }[]
+  has_more: boolean
+  next?: string | null
+}): string | undefined {
+  return page.has_more ? (page.next ?? page.data.at(-1)?.id) : undefined
 }

@@ -1,18 +1,7 @@
-/** Date range of statistics in days, kept in the address. */
+/** Choice of the date range of statistics. */
 import { SegmentedControl } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-
-const DAYS_RANGES = [7, 30, 90] as const
-
-export type DaysRange = (typeof DAYS_RANGES)[number]
-
-export const DEFAULT_DAYS_RANGE: DaysRange = 30
-
-/** Parses the range of an address; the default is omitted to keep addresses short. */
-export function daysRangeSearch(raw: Record<string, unknown>): { days?: DaysRange } {
-  const days = DAYS_RANGES.find(span => String(span) === String(raw.days))
-  return days && days !== DEFAULT_DAYS_RANGE ? { days } : {}
-}
+import { DAYS_RANGES, type DaysRange, DEFAULT_DAYS_RANGE } from './days-range-search.ts'
 
 export function DaysRangeControl({ days, set }: { days: DaysRange; set: (days: DaysRange) => void }) {
   const { t } = useTranslation()

@@ -13,6 +13,7 @@ import { Card, Page } from './page.tsx'
 interface ListResponse<T> {
   data: readonly T[]
   has_more: boolean
+  next?: string | null
 }
 
 /** `children` renders the rows if there are any. */

@@ -3,8 +3,15 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
-export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
-  useDocumentTitle(`${props.title} · Postwright`)
+export function Page(props: {
+  title: string
+  /** In the title of the document; by default `title`. */
+  name?: string | undefined
+  lead?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  useDocumentTitle(`${props.name ?? props.title} · Postwright`)
   return (
     <Stack gap="lg" maw={1180} mx="auto" w="100%">
       <Group justify="space-between" align="flex-end" gap="md">

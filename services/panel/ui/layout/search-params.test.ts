@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { subscriptionsSearch } from '../../subscriptions/shared/subscriptions-search.ts'
 import { splitList } from '../forms/split-text.ts'
-import { pageNumber } from './numbered-pages.tsx'
+import { pageNumber } from './page-number.ts'
 import { stringParams } from './search-params.ts'
 
 test.each([

@@ -51,3 +51,18 @@ describe('days are in UTC, whatever the time zone of the machine', () => {
     expect(zh.day(date)).toBe(chinese)
   })
 })
+
+test.each([
+  [0.0312, '+3.1'],
+  [-0.5, '-50'],
+  [0, '0'],
+  [0.0001, '0'],
+])('the change %d is %s', (change, text) => {
+  expect(en.signed(change)).toBe(text)
+  expect(zh.signed(change)).toBe(text)
+})
+
+test('hours are in the chosen time zone', () => {
+  expect(formatters('en', 'Asia/Shanghai').hour('2026-11-21T20:00:00Z')).toBe('Nov 22, 04:00 AM')
+  expect(formatters('zh-CN', 'UTC').hour('2026-11-21T20:00:00Z')).toBe('11月21日 20:00')
+})

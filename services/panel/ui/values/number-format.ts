@@ -3,17 +3,21 @@ import { usePreferences } from '../../state/preferences.ts'
 
 /** Formatters of the current language. */
 export function useFormat() {
-  const { language } = usePreferences()
-  return formatters(language)
+  const { language, timeZone } = usePreferences()
+  return formatters(language, timeZone)
 }
 
-export function formatters(language: string) {
+/** `timeZone`: IANA name; the default is that of the browser. */
+export function formatters(language: string, timeZone?: string) {
   return {
     /** 12,345 */
     number: (value: number) => new Intl.NumberFormat(language).format(value),
     /** 0.0312 → 3.1 % */
     percent: (share: number) =>
       new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: share < 0.1 ? 2 : 1 }).format(share),
+    /** A share or a difference of two with its sign, in percent without the sign of it: 0.0312 → +3.1 */
+    signed: (difference: number) =>
+      new Intl.NumberFormat(language, { maximumFractionDigits: 1, signDisplay: 'exceptZero' }).format(100 * difference),
     /** 34,500 → 34.5 kB */
     bytes: (value: number) => {
       const [size, unit] =
@@ -25,5 +29,11 @@ export function formatters(language: string) {
     /** 2026-11-21 → 21 Nov */
     day: (date: string) =>
       new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(date)),
+    /** 2026-11-21T09:00:00Z → 21 Nov, 10:00 in the given time zone */
+    hour: (date: string) =>
+      new Intl.DateTimeFormat(language, {
+        ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+        ...(timeZone ? { timeZone } : {}),
+      }).format(new Date(date)),
   }
 }

@@ -1,4 +1,5 @@
 /** Bar chart of values by day, with a table for screen readers. Import it from lazy chunks only: it brings the chart library. */
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import { useFormat } from './number-format.ts'
@@ -9,25 +10,36 @@ export interface Series<D> {
   colour: string
 }
 
-/** `name` is the caption of the table for screen readers. */
-export function StackedBars<D extends { date: string }>(props: {
+interface BarsProps<D> {
+  /** Caption of the table. */
   name: string
   days: readonly D[]
   series: readonly Series<D>[]
-}) {
+  /** Heading of the dates; by default that of days. */
+  unit?: string
+  /** Text of a date; by default that of a day. */
+  format?: (date: string) => string
+  /** Called with the row of a bar that is clicked. */
+  open?: (row: D) => void
+  /** The same for the keyboard: a link in the table, which then can be unfolded by everybody. */
+  link?: (row: D) => ReactNode
+}
+
+export function StackedBars<D extends { date: string }>(props: BarsProps<D>) {
+  const { t } = useTranslation()
   const { day, number } = useFormat()
-  const { name, days, series } = props
+  const { days, series, format = day, open, link } = props
   return (
     <div className="pw-anchor">
       <div className="pw-chart" aria-hidden>
         <ResponsiveContainer width="100%" height={260}>
           <BarChart data={[...days]} margin={{ top: 8, right: 4, bottom: 0, left: -12 }} accessibilityLayer={false}>
             <CartesianGrid vertical={false} stroke="var(--pw-line)" />
-            <XAxis dataKey="date" tickFormatter={day} tickLine={false} axisLine={false} minTickGap={24} />
+            <XAxis dataKey="date" tickFormatter={format} tickLine={false} axisLine={false} minTickGap={24} />
             <YAxis allowDecimals={false} tickLine={false} axisLine={false} tickFormatter={number} width={56} />
             <Tooltip
               cursor={{ fill: 'var(--pw-sunken)' }}
-              labelFormatter={label => day(String(label))}
+              labelFormatter={label => format(String(label))}
               contentStyle={{
                 background: 'var(--pw-surface)',
                 border: '1px solid var(--pw-line)',
@@ -50,48 +62,59 @@ export function StackedBars<D extends { date: string }>(props: {
                 fill={one.colour}
                 maxBarSize={28}
                 isAnimationActive={false}
+                {...(open
+                  ? { onClick: ({ payload }: { payload?: D }) => payload && open(payload), cursor: 'pointer' }
+                  : {})}
               />
             ))}
           </BarChart>
         </ResponsiveContainer>
       </div>
-      <DayTable name={name} days={days} series={series} />
+      {link ? (
+        <details className="pw-details">
+          <summary>{t('overview.asTable')}</summary>
+          <div className="pw-scroll">
+            <DayTable {...props} />
+          </div>
+        </details>
+      ) : (
+        <div className="pw-hidden">
+          <DayTable {...props} />
+        </div>
+      )}
     </div>
   )
 }
 
-function DayTable<D extends { date: string }>(props: {
-  name: string
-  days: readonly D[]
-  series: readonly Series<D>[]
-}) {
+function DayTable<D extends { date: string }>({ name, days, series, unit, format, link }: BarsProps<D>) {
   const { t } = useTranslation()
   const { day, number } = useFormat()
+  const text = format ?? day
   return (
-    <div className="pw-hidden">
-      <table>
-        <caption>{props.name}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('overview.day')}</th>
-            {props.series.map(one => (
-              <th scope="col" key={one.key}>
-                {one.name}
-              </th>
+    <table className={link ? 'pw-table' : undefined}>
+      <caption className={link ? 'pw-hidden' : undefined}>{name}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{unit ?? t('overview.day')}</th>
+          {series.map(one => (
+            <th scope="col" key={one.key} data-align={link ? 'end' : undefined}>
+              {one.name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {days.map(row => (
+          <tr key={row.date}>
+            <th scope="row">{link ? link(row) : text(row.date)}</th>
+            {series.map(one => (
+              <td key={one.key} data-align={link ? 'end' : undefined}>
+                {number(Number(row[one.key]))}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {props.days.map(row => (
-            <tr key={row.date}>
-              <th scope="row">{day(row.date)}</th>
-              {props.series.map(one => (
-                <td key={one.key}>{number(Number(row[one.key]))}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </table>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Tone } from '../feedback/status-badge.tsx'
 
-export function Statistic(props: { label: string; value: ReactNode; hint?: ReactNode; tone?: Tone }) {
+export function Statistic(props: { label: ReactNode; value: ReactNode; hint?: ReactNode; tone?: Tone }) {
   return (
     <div className="pw-card pw-statistic">
       <div className="pw-statistic-label">{props.label}</div>

@@ -30,6 +30,20 @@ export function exactTime(at: string | number, { language, timeZone }: Preferenc
   }).format(new Date(at))
 }
 
+/** Both forms of a time, each on a line of its own that does not wrap; a dash for null. */
+export function Moment({ at }: { at: string | null | undefined }) {
+  const { t } = useTranslation()
+  const chosen = usePreferences()
+  if (!at) return <span title={t('ui.never')}>–</span>
+  const moment = new Date(at)
+  return (
+    <time dateTime={moment.toISOString()} className="pw-moment">
+      {exactTime(at, chosen)}
+      <span className="pw-sub">{relativeTime(moment.getTime(), Date.now(), chosen.language)}</span>
+    </time>
+  )
+}
+
 /** Relative unless `short`; a dash for null. */
 export function Time({ at, short }: { at: string | null | undefined; short?: boolean }) {
   const { t } = useTranslation()

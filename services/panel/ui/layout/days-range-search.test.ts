@@ -1,6 +1,6 @@
 /** Parsing date ranges of bookmarked, shared and mistyped addresses. */
 import { expect, test } from 'vitest'
-import { daysRangeSearch } from './days-range.tsx'
+import { daysRangeSearch } from './days-range-search.ts'
 
 test.each([
   [{}, {}],

@@ -1,0 +1,112 @@
+/** What the palette finds: pages, domains, messages, users of an app and accounts. */
+import { useDebouncedValue } from '@mantine/hooks'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../api/hooks.ts'
+import { useSession } from '../session/session.ts'
+import { preferences } from '../state/preferences.ts'
+import { pathForApp } from '../subscriptions/shared/app-pages.ts'
+import { useSubRead } from '../subscriptions/shared/subscriptions-api.ts'
+import { isVisible, NAVIGATION } from './navigation.ts'
+
+/** An entry; `href` is the address that it opens. */
+export interface PaletteEntry {
+  kind: 'page' | 'domain' | 'message' | 'endUser' | 'user'
+  label: string
+  hint?: string
+  href: string
+}
+
+/** Entries of each kind that are shown. */
+const EACH = 6
+/** Domains and users that are searched by the browser. */
+const FIRST = { query: { limit: 100 } }
+/** Maximum length of the API. */
+const MAX_USER_SEARCH = 100
+/** Messages and users of an app are searched after this pause in typing (milliseconds). */
+const PAUSE_MS = 250
+
+/** The entries whose label has all words of the text, in any case. */
+export function matching(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = entries.filter(({ label, hint = '' }) => {
+    const lower = `${label} ${hint}`.toLowerCase()
+    return words.every(word => lower.includes(word))
+  })
+  return found.slice(0, EACH)
+}
+
+/** Entries for a text, best kinds first; all pages without one. */
+export function usePaletteEntries(text: string): PaletteEntry[] {
+  const { t } = useTranslation()
+  const session = useSession()
+  const [q] = useDebouncedValue(text.trim(), PAUSE_MS)
+  const isAdmin = session.user.role === 'admin'
+  const isSearch = text.trim().length > 1
+  const domains = useRead('listDomainsOperation', FIRST, { enabled: isSearch })
+  const users = useRead('listUsersOperation', FIRST, { enabled: isSearch && isAdmin })
+  const messages = useRead('listEmails', { query: { q, limit: EACH } }, { enabled: q.length > 1 && q.length <= 100 })
+  // Of the app that the menu works on.
+  const app = session.subscription_role === null ? undefined : preferences().app
+  const endUsers = useSubRead(
+    'listUsersOperation',
+    { query: { app_key: app ?? '', search: q, pageSize: EACH } },
+    { enabled: app !== undefined && q.length > 1 && q.length <= MAX_USER_SEARCH },
+  )
+  const pages = NAVIGATION.flatMap(({ heading, entries }) =>
+    entries
+      .filter(place => isVisible(place, session))
+      .map(
+        ({ to, label }): PaletteEntry => ({
+          kind: 'page',
+          label: t(`nav.${label}`),
+          ...(heading ? { hint: t(`nav.${heading}`) } : {}),
+          href: to.includes('$') || to === '/apps' ? pathForApp(to, preferences().app) : to,
+        }),
+      ),
+  )
+  const settings: PaletteEntry = { kind: 'page', label: t('nav.settings'), href: '/settings' }
+  // Without entries in the menu: the pages of statistics and of an app's changes lead to them.
+  const userStatistics: PaletteEntry = {
+    ...{ kind: 'page', label: t('subs.userStatisticsTitle'), hint: t('nav.subscriptions') },
+    href: pathForApp('/apps/$key/user-statistics', preferences().app),
+  }
+  const allChanges: PaletteEntry = {
+    ...{ kind: 'page', label: t('subs.allChangesTitle'), hint: t('nav.subscriptions') },
+    href: '/subscriptions/all-changes',
+  }
+  const more = [
+    ...(session.subscription_role === null ? [] : [userStatistics]),
+    ...(session.subscription_role === 'super' ? [allChanges] : []),
+    settings,
+  ]
+  if (!isSearch) return [...pages, ...more]
+  return [
+    ...matching([...pages, ...more], text),
+    ...matching(
+      (domains.data?.data ?? []).map(({ name }) => ({ kind: 'domain', label: name, href: `/domains/${name}` })),
+      text,
+    ),
+    ...(q === text.trim() ? (messages.data?.data ?? []) : []).map(
+      ({ id, subject, recipients }): PaletteEntry => ({
+        kind: 'message',
+        label: subject || t('messages.noSubject'),
+        hint: recipients[0]?.email ?? '',
+        href: `/messages/${id}`,
+      }),
+    ),
+    ...(app !== undefined && q === text.trim() ? (endUsers.data?.users ?? []) : []).map(
+      ({ id, nickname, email }): PaletteEntry => ({
+        kind: 'endUser',
+        label: nickname || t('subs.unnamed', { id }),
+        hint: email ?? '',
+        href: pathForApp(`/apps/$key/users/${encodeURIComponent(id)}`, app),
+      }),
+    ),
+    ...matching(
+      (users.data?.data ?? []).map(({ id, username, email }) => ({
+        ...{ kind: 'user', label: username, hint: email ?? '', href: `/admin/users?id=${encodeURIComponent(id)}` },
+      })),
+      text,
+    ),
+  ]
+}

@@ -1,0 +1,1 @@
+printf 'From: %s\nTo: %s\nSubject: Hello from Postwright\n\nIt works.\n' {{from}} {{to}} | msmtp {{to}}

@@ -1,0 +1,48 @@
+/** Values of changed fields as people read them: dates, amounts, states. The log stores what the database stores. */
+import type { TFunction } from 'i18next'
+import { exactTime } from '../../ui/values/time.tsx'
+
+/** Fields that hold Unix seconds. 0 is no time but "permanent". */
+const SECONDS = new Set(['start', 'end', 'lapse_at', 'previous_end', 'ended_at', 'since'])
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+/** Longest shown text, in characters. */
+const MAX_TEXT = 80
+
+/** How times are written: language and time zone of the reader. */
+type Reader = Parameters<typeof exactTime>[1]
+
+/** The value of a field of a record (`user`, `plan` …). */
+export function changeValue(kind: string, field: string, value: unknown, reader: Reader, t: TFunction): string {
+  if (value === null || value === undefined || value === '') return '–'
+  if (SECONDS.has(field) && typeof value === 'number')
+    return value === 0 ? t('subs.permanent') : exactTime(value * 1000, reader)
+  if (typeof value === 'string' && INSTANT.test(value)) return exactTime(value, reader)
+  if (field.endsWith('_cents') && typeof value === 'number') return `¥${(value / 100).toFixed(2)}`
+  if (typeof value === 'boolean') return t(value ? 'ui.yes' : 'ui.no')
+  return statusText(kind, field, value, t) ?? cut(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+function statusText(kind: string, field: string, value: unknown, t: TFunction): string | undefined {
+  if (field !== 'status') return undefined
+  const code = String(value)
+  if (kind === 'user') return t(`subs.userStatus.${code as '0'}`, { defaultValue: code })
+  if (kind === 'subscription') return t(`subs.status.${code as '0'}`, { defaultValue: code })
+  if (kind === 'plan') return t(code === '1' ? 'subs.forSale' : 'subs.notForSale')
+  return code === '1' ? t('subs.on') : code === '0' ? t('subs.off') : undefined
+}
+
+/** In characters, so that none is cut in two. */
+function cut(text: string): string {
+  const characters = [...text]
+  return characters.length > MAX_TEXT ? `${characters.slice(0, MAX_TEXT).join('')}…` : text
+}
+
+/** The name of a field; fields that only programs know keep theirs. */
+export function fieldName(field: string, t: TFunction): string {
+  return t(`subs.changeFields.${field as 'end'}`, { defaultValue: field })
+}
+
+/** What was done, as a sentence. */
+export function actionName(action: string, t: TFunction): string {
+  return t(`subs.actionNames.${action as 'user.update'}`, { defaultValue: action })
+}
