@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { kinds } from '../../operator/resources/kinds.ts'
 import { MIGRATIONS } from '../../services/platform/database/migrations.ts'
 import { until } from '../support/time/until.ts'
 import { apply, cluster, inside, kubectl, noCluster, startInside, tryInside } from './cluster.ts'
@@ -107,27 +108,28 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     await tryInside('kubectl', ['delete', 'crd', '-l', 'app.kubernetes.io/part-of=postwright', ...gone])
   }
 
-  const settings = (...more: string[]) =>
-    [
+  /** The values for a small cluster, and what differs here. */
+  const settings = (...more: string[]) => [
+    ...['-f', 'charts/postwright/values-small.yaml'],
+    ...[
       `image.repository=${repository}`,
       `image.tag=${tag}`,
       'mailHostname=mail.postwright.example',
       'sendingIp=192.0.2.25',
-      'mongodb.mode=trial',
       'mongodb.trial.storage=1Gi',
       // The release that the cluster has as a local image.
       'mongodb.trial.image=docker.io/library/mongo:6.0',
-      ...COMPONENTS.map(part => `${part}.replicas=1`),
       'operator.watchNamespaces={team-a}',
       'config.DELIVERY_ALLOW_PRIVATE=true',
       'config.DNS_ALLOW_PRIVATE=true',
       `config.DNS_SERVERS=${dnsIp}`,
       ...more,
-    ].flatMap(pair => ['--set', pair])
+    ].flatMap(pair => ['--set', pair]),
+  ]
   const helm = (verb: 'install' | 'upgrade', chart: string, ...more: string[]) =>
     inside('helm', [
       ...[verb, RELEASE, chart, '-n', NAMESPACE, '--create-namespace', '--wait', '--timeout', '8m'],
-      ...settings(...more),
+      ...more,
     ])
   /** Waits until the HTTP addresses accept connections: the node's proxy notices a ready pod a moment after helm. */
   const untilHttpAnswers = async () => {
@@ -141,7 +143,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     }
   }
   const install = async () => {
-    await helm('install', 'charts/postwright')
+    await helm('install', 'charts/postwright', ...settings())
     await untilHttpAnswers()
     const address = 'jsonpath={.status.loadBalancer.ingress[0].ip}'
     await until(
@@ -435,7 +437,11 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     expect(schema).toBe(SCHEMA)
     const versions = ['--version', NEXT_VERSION, '--app-version', NEXT_VERSION]
     await inside('helm', ['package', 'charts/postwright', '--destination', folder, ...versions])
-    await helm('upgrade', join(folder, `postwright-${NEXT_VERSION}.tgz`), `image.tag=${NEXT_IMAGE.split(':')[1]}`)
+    await helm(
+      'upgrade',
+      join(folder, `postwright-${NEXT_VERSION}.tgz`),
+      ...settings(`image.tag=${NEXT_IMAGE.split(':')[1]}`),
+    )
     const state = await stateOfUpgrade()
     expect(state).toMatchObject({ images: [NEXT_IMAGE], schema: schema + 1, minReader, indexed: true })
     expect(state.filled).toBeGreaterThan(0)
@@ -527,7 +533,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     'helm uninstall keeps the definitions, the secrets and the data, and a new installation uses them',
     async () => {
       await inside('helm', ['uninstall', RELEASE, '-n', NAMESPACE, '--wait'])
-      expect((await kubectl('get', 'crd', '-o', 'name')).match(/\S+postwright\.dev\b/g)).toHaveLength(7)
+      expect((await kubectl('get', 'crd', '-o', 'name')).match(/\S+postwright\.dev\b/g)).toHaveLength(kinds.length)
       expect(await kubectl('-n', 'team-a', 'get', 'maildomain', '-o', 'name')).toContain('example')
       const kept = await kubectl('-n', NAMESPACE, 'get', 'secret,pvc', '-o', 'name')
       expect(kept.trim().split('\n').sort()).toEqual([
@@ -554,6 +560,64 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       expect(await kubectl(...dig, 'A', 'www.sender.example')).toBe('192.0.2.80\n')
     },
     7 * MINUTE,
+  )
+
+  test(
+    'the documented commands undo every resource and remove the installation with its definitions',
+    async () => {
+      await kubectl('create', 'namespace', 'team-a')
+      await apply(await manifest('resources'))
+      const ready = [
+        '-n',
+        'team-a',
+        'get',
+        'app/example',
+        '-o',
+        'jsonpath={.status.conditions[?(@.type=="Ready")].reason}',
+      ]
+      // The Role of the operator was deleted together with the namespace.
+      await until(async () => (await kubectl(...ready)) === 'Forbidden', PATIENCE_MS, POLL_MS)
+      await helm('upgrade', 'charts/postwright', ...settings())
+      await kubectl('-n', 'team-a', 'wait', '--for=condition=Ready', PATIENCE, 'maildomain/example', 'app/example')
+      const guide = await readFile('docs/install.md', 'utf8')
+      const commands = /^## Uninstalling$.*?```sh\n(.*?)```/ms.exec(guide)?.[1] ?? ''
+      expect(commands).toContain('kubectl delete crd')
+      await inside('bash', ['-euc', commands.replaceAll('--namespace postwright', `--namespace ${NAMESPACE}`)])
+      expect(await kubectl('get', 'crd', '-o', 'name')).not.toContain('postwright.dev')
+      expect(await kubectl('-n', NAMESPACE, 'get', 'deployments,statefulsets,jobs', '-o', 'name')).toBe('')
+      const dig = ['-n', 'environment', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short']
+      expect(await kubectl(...dig, 'TXT', 'sender.example')).not.toContain('v=spf1')
+    },
+    12 * MINUTE,
+  )
+
+  test(
+    'resources and definitions of 0.1.0 work after the installation of this release',
+    async () => {
+      await kubectl('apply', '-f', 'test/operator/fixtures/crds-0.1.0')
+      const manifests = (await manifest('resources')).split('\n---\n')
+      const before = manifests.filter(text => !text.includes('postwright.dev/v1beta1'))
+      expect(before).toHaveLength(manifests.length - 2)
+      await kubectl('wait', '--for=condition=Established', PATIENCE, 'crd/maildomains.postwright.dev')
+      await apply(before.join('\n---\n'))
+      await helm('install', 'charts/postwright', '--take-ownership', '--force-conflicts', ...settings())
+      await kubectl(
+        ...['-n', 'team-a', 'wait', '--for=condition=Ready', PATIENCE],
+        ...['dnsprovider', 'maildomain', 'smtpcredential', 'apitoken', 'app', 'subscriptionplan', 'featureswitch'].map(
+          kind => `${kind}/example`,
+        ),
+      )
+      for (const version of ['v1alpha1', 'v1beta1']) {
+        const read = ['-n', 'team-a', 'get', `maildomains.${version}.postwright.dev`, 'example', '-o']
+        expect(await kubectl(...read, 'jsonpath={.apiVersion} {.spec.domainName}')).toBe(
+          `postwright.dev/${version} sender.example`,
+        )
+      }
+      expect(await kubectl('get', 'crd', 'maildomains.postwright.dev', '-o', 'jsonpath={.status.storedVersions}')).toBe(
+        '["v1alpha1","v1beta1"]',
+      )
+    },
+    12 * MINUTE,
   )
 })
 

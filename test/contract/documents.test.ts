@@ -161,6 +161,9 @@ describe('the sending operations', () => {
 test.each([
   ['getRawEmail', 'message/rfc822'],
   ['getRawCapturedEmail', 'message/rfc822'],
+  ['getRawInboxMessage', 'message/rfc822'],
+  ['previewInboxMessage', 'text/html'],
+  ['getInboxAttachment', 'application/octet-stream'],
   ['previewEmail', 'text/html'],
   ['previewCapturedEmail', 'text/html'],
   ['getDomainZoneFile', 'text/plain'],

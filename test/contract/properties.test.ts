@@ -12,6 +12,7 @@ import { sealCredentials } from '../../services/mail/dns/dns-context.ts'
 import { insertDnsAccount } from '../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import { newId } from '../../services/platform/ids.ts'
 import { giveDomain } from '../support/accounts/accounts-and-domains.ts'
+import { serviceAccountKey } from '../support/dns/fake-google-dns.ts'
 import { type PanelApi, startPanelApi } from '../support/http/panel-api.ts'
 import { giveMessage } from '../support/mail/stored-messages.ts'
 import { findPythonTools } from '../support/programs/python-tools.ts'
@@ -105,6 +106,11 @@ const ONLY_ERRORS = new Set([
   'GET /api/v1/template-previews/{id}',
   'GET /api/v1/inbox/{id}/preview',
   'GET /api/v1/inbox/{id}/raw',
+  'GET /api/v1/domains/{id}/inbox/messages/{message}',
+  'DELETE /api/v1/domains/{id}/inbox/messages/{message}',
+  'GET /api/v1/domains/{id}/inbox/messages/{message}/raw',
+  'GET /api/v1/domains/{id}/inbox/messages/{message}/preview',
+  'GET /api/v1/domains/{id}/inbox/messages/{message}/attachments/{index}',
 ])
 
 describe('Schemathesis finds no violation', () => {
@@ -113,6 +119,12 @@ describe('Schemathesis finds no violation', () => {
       CLOUDFLARE_API_URL: UNREACHABLE,
       ALIYUN_DNS_ENDPOINT: UNREACHABLE,
       DNSPOD_ENDPOINT: UNREACHABLE,
+      ROUTE53_URL: UNREACHABLE,
+      AWS_STS_URL: UNREACHABLE,
+      GOOGLE_DNS_URL: UNREACHABLE,
+      GOOGLE_TOKEN_URL: UNREACHABLE,
+      AZURE_MANAGEMENT_URL: UNREACHABLE,
+      AZURE_AUTHORITY_HOST: UNREACHABLE,
       DNS_SERVERS: '127.0.0.1:1',
       BLOCKLISTS: 'none',
     })
@@ -137,6 +149,7 @@ describe('Schemathesis finds no violation', () => {
         SCHEMATHESIS_DOMAIN: domain._id,
         SCHEMATHESIS_SPARE_DOMAIN: (await giveDomain(api.db, user._id, 'spare.example'))._id,
         SCHEMATHESIS_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+        SCHEMATHESIS_SERVICE_ACCOUNT_KEY: serviceAccountKey(),
         SCHEMATHESIS_DNS_ACCOUNT: dnsAccount,
         SCHEMATHESIS_SPARE_DNS_ACCOUNT: spareAccount,
       })

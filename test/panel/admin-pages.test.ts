@@ -113,9 +113,9 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await open(page, `/admin/domains?user=${owner._id}`)
     const row = page.getByRole('row').filter({ hasText: name })
     await row.getByRole('cell', { name: owner.username, exact: true }).waitFor()
-    await row.getByRole('button', { name: `${labels.operator.vouch}: ${name}` }).click()
+    await row.getByRole('button', { name: `${labels.operator.markVerified}: ${name}` }).click()
     await page.getByRole('dialog').getByRole('textbox').fill(name)
-    await page.getByRole('dialog').getByRole('button', { name: labels.operator.vouch, exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: labels.operator.markVerified, exact: true }).click()
     await row.getByText(labels.domains.by.admin).waitFor()
   })
 
@@ -137,7 +137,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const day = { holder: user._id, ms: DAY_MS, index: Math.floor(Date.now() / DAY_MS) }
     await leaseQuota(service.mongo, day, { limit: 1200, need: 1150, wanted: 1150 })
     const reader = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
-    await open(reader.page, '/')
+    await open(reader.page, '/domains')
+    await reader.page.getByRole('link', { name: labels.nav.overview, exact: true }).click()
     await reader.page.getByText(used('1,150'), { exact: true }).waitFor()
     await reader.page.getByText(labels.overview.todayHint).waitFor()
     await picture(reader.page, 'overview-limited', language)

@@ -34,11 +34,11 @@ async function closure(names: string[]): Promise<string[]> {
   return [...found]
 }
 
-test('the scripts of the entry stay below 300 KB', async () => {
+test('the scripts of the entry stay below 250 KB', async () => {
   const scripts = await closure(entry.filter(name => name.endsWith('.js')))
   const size = await transferred(scripts)
   console.log(`entry: ${scripts.length} scripts, ${Math.round(size / KB)} KB gzip`)
-  expect(size).toBeLessThan(300 * KB)
+  expect(size).toBeLessThan(250 * KB)
 })
 
 test('the styles of the entry stay below 48 KB', async () => {

@@ -33,7 +33,6 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   afterAll(() => visitor?.leave())
 
   test.each([
-    ['/', labels.overview.firstTitle],
     ['/domains', labels.domains.none],
     ['/messages', labels.messages.none],
     ['/smtp', labels.access.noLogins],

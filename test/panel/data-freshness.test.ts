@@ -46,6 +46,26 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.locator('.pw-stale').waitFor({ state: 'detached' })
   })
 
+  test('a part of a page that cannot be read says so instead of being left out', async () => {
+    const failing = /\/api\/v1\/(domains|queue\/holds)(\?|$)/
+    await page.route(failing, route => route.fulfill({ status: 503, json: { code: 'unavailable' } }))
+    const part = (name: string) => page.getByRole('region', { name, exact: true })
+    await page.goto('/messages')
+    await part(labels.queue.holds).getByRole('alert').getByText(labels.ui.failedTitle).waitFor()
+    await page.goto('/')
+    const domains = part(labels.nav.domains)
+    await domains.getByRole('alert').getByText(labels.ui.failedTitle).waitFor()
+    await page.unroute(failing)
+    await domains.getByRole('button', { name: labels.ui.tryAgain }).click()
+    await domains.getByRole('link', { name: 'sandbox.mail.example.com' }).waitFor()
+    // What is shown already stays, and says as of when it is.
+    await page.context().setOffline(true)
+    await domains.locator('.pw-stale').getByText(start(labels.ui.staleOffline)).waitFor()
+    await domains.getByRole('link', { name: 'sandbox.mail.example.com' }).waitFor()
+    await page.context().setOffline(false)
+    await domains.locator('.pw-stale').waitFor({ state: 'detached' })
+  })
+
   test('rows of the search before are marked while those of this one are fetched', async () => {
     await open(page, '/messages')
     await page.getByRole('link', { name: `Hello ${language}` }).waitFor()
@@ -95,6 +115,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const username = `first-${language.toLowerCase()}`
     await giveUser(service.mongo.db, { username })
     const newcomer = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    await newcomer.page.waitForURL('**/start')
+    await newcomer.page.getByRole('link', { name: labels.nav.overview, exact: true }).click()
     await newcomer.page.getByRole('heading', { name: labels.overview.firstTitle }).waitFor()
     await newcomer.page.getByRole('link', { name: labels.overview.firstAction, exact: true }).last().click()
     await newcomer.page.waitForURL('**/start')

@@ -1,11 +1,15 @@
 /** Publishing DNS records through the panel to a real Knot server, from the DNS account to the removal of the domain. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dnsAccounts } from '../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
+import { domains } from '../../services/mail/domains/store/domain-model.ts'
+import { modelOf } from '../../services/platform/database/models.ts'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { type DnsServer, startDnsServer } from '../support/dns/authoritative-servers.ts'
 import { type Recursor, startRecursor } from '../support/dns/recursor.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { ask } from './support/seed-through-api.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
 const LANGUAGES = ['en', 'zh-CN'] as const
@@ -107,6 +111,58 @@ describe.each(LANGUAGES)('in %s', language => {
     await page.getByText(labels.dns.testOk.replace('{{name}}', 'Knot of the house')).waitFor()
   })
 
+  test('the only account is chosen for a domain, and then one that is made on its page', async () => {
+    const name = `in-place.${zone}`
+    const domain = () => ask(page, 'GET', `/api/v1/domains/${name}`) as Promise<{ dns_account_id: string | null }>
+    await ask(page, 'POST', '/api/v1/domains', { name })
+    await open(page, `/domains/${name}`)
+    const chosen = page.getByRole('combobox', { name: labels.dns.account })
+    await expect.poll(() => chosen.inputValue()).toBe('Knot of the house')
+    expect((await domain()).dns_account_id).toBe(null)
+    // People have one account of each provider: this one makes room for another on the same server.
+    const list = (await ask(page, 'GET', '/api/v1/dns-accounts')) as { data: { id: string }[] }
+    const accounts = modelOf(service.mongo.db, dnsAccounts)
+    const other = { _id: list.data[0]?.id ?? '' }
+    await accounts.updateOne(other, { by_hand: false })
+    await page.getByRole('button', { name: labels.dns.addAccount }).click()
+    await dialog().getByRole('combobox', { name: labels.dns.provider }).click()
+    await page.getByRole('option', { name: labels.dns.providers.rfc2136 }).click()
+    await dialog().getByRole('textbox', { name: labels.access.name, exact: true }).fill('Made in place')
+    await fillAccount(server.key.secret)
+    await press(labels.dns.saveAndTest)
+    await dialog().waitFor({ state: 'detached' })
+    await expect.poll(() => chosen.inputValue(), { timeout: 30_000 }).toBe('Made in place')
+    const made = (await domain()).dns_account_id
+    expect([null, other._id]).not.toContain(made)
+    await ask(page, 'PATCH', `/api/v1/domains/${name}`, { dns_account_id: null })
+    await ask(page, 'DELETE', `/api/v1/dns-accounts/${made}`)
+    await accounts.updateOne(other, { by_hand: true })
+  })
+
+  test('the page of a domain counts what the check found, and links to the console of its DNS host', async () => {
+    const name = `in-place.${zone}`
+    const { id, records } = (await ask(page, 'GET', `/api/v1/domains/${name}`)) as {
+      id: string
+      records: { id: string; need: string }[]
+    }
+    const required = records.filter(({ need }) => need === 'required')
+    expect(required.length).toBeGreaterThan(2)
+    const found = required.slice(0, 2).map(record => ({
+      ...{ row: record.id, status: 'verified', observed: [], errors: [], warnings: [], instructions: [] },
+    }))
+    const check = { at: new Date(), attempts: 1, failures: 0, errors: [], records: found }
+    const hosted = { ...check, name_servers: ['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'] }
+    const stored = modelOf(service.mongo.db, domains)
+    await stored.updateOne({ _id: id }, { $set: { check: hosted, next_check_at: new Date(Date.now() + 86_400_000) } })
+    await open(page, `/domains/${name}`)
+    const count = labels.dns.requiredFound_other.replace('{{found}}', '2').replace('{{count}}', String(required.length))
+    await page.getByText(count, { exact: true }).waitFor()
+    const link = page.getByRole('link', { name: labels.dns.openConsole.replace('{{name}}', 'Cloudflare') })
+    expect(await link.getAttribute('href')).toMatch(/^https:\/\/dash\.cloudflare\.com/)
+    expect(await link.getAttribute('rel')).toContain('noreferrer')
+    await ask(page, 'DELETE', `/api/v1/domains/${name}`)
+  })
+
   test('a plan is previewed as a diff without writing anything', async () => {
     await open(page, '/domains')
     await page.getByRole('button', { name: labels.domains.add }).first().click()
@@ -191,9 +247,9 @@ describe.each(LANGUAGES)('in %s', language => {
   })
 
   test('removing a domain restores the zone', async () => {
-    await page.getByRole('button', { name: labels.domains.giveUp }).click()
+    await page.getByRole('button', { name: labels.domains.remove }).click()
     await dialog().getByRole('textbox').fill(zone)
-    await press(labels.domains.giveUp)
+    await press(labels.domains.remove)
     await page.waitForURL('**/domains')
     await page.getByText(labels.domains.none).waitFor()
     expect(server.transfer(zone)).toEqual(before)

@@ -164,6 +164,8 @@ test('a rejected event stream is opened again, and missed events are fetched', a
 
 test("a day of the log starts in the user's time zone, also after a reload", async () => {
   await open(page, '/messages')
+  await page.getByRole('combobox', { name: labels.messages.period }).click()
+  await page.getByRole('option', { name: labels.messages.customPeriod }).click()
   await page.getByLabel(labels.messages.since).fill('2026-11-21')
   // The browser's time zone is Europe/Berlin.
   await page.waitForURL(url => url.searchParams.get('since') === '2026-11-20T23:00:00.000Z')
@@ -175,7 +177,7 @@ test("a day of the log starts in the user's time zone, also after a reload", asy
 
 test('filters without a match are kept in the address, are reported and can be cleared', async () => {
   await open(page, '/apps/shop/users?search=Nobody')
-  await page.getByText(labels.messages.noMatch).waitFor()
+  await page.getByText(labels.subs.noMatch).waitFor()
   expect(await page.getByText(labels.subs.noUsers).count()).toBe(0)
   await page.getByRole('button', { name: labels.messages.clearFilters }).click()
   await rowOf('Ada').waitFor()
@@ -259,7 +261,7 @@ test('every scope of a token has a label', async () => {
   await open(page, '/tokens')
   await page.getByRole('button', { name: labels.access.newToken }).first().click()
   for (const label of Object.values(labels.access.scope))
-    await dialog().getByRole('checkbox', { name: label }).waitFor()
+    await dialog().getByRole('checkbox', { name: label, exact: true }).waitFor()
   await page.keyboard.press('Escape')
   expect(visitor.complaints).toEqual([])
 })

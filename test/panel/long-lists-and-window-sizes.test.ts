@@ -108,6 +108,8 @@ describe.each([
     if (await opener.isVisible()) await opener.click()
     const menu = page.getByRole('navigation', { name: labels.ui.menu })
     await menu.waitFor()
+    // The choice of the app is loaded after the first render, and is part of the menu.
+    await menu.getByRole('combobox', { name: labels.subs.app }).waitFor()
     const places = menu.getByRole('link')
     expect(await places.count()).toBeGreaterThan(20)
     for (const place of await places.all()) {

@@ -89,7 +89,7 @@ test('another user who signs in does not see the input', async () => {
   })
   await sendWithoutSession(reader)
   await enter(reader, PASSWORD, 'other')
-  await reader.page.waitForURL(`${service.url}/`)
+  await reader.page.waitForURL(`${service.url}/start`)
   await reader.page.getByRole('button', { name: 'other' }).waitFor()
   expect(await reader.page.getByRole('dialog').count()).toBe(0)
   expect(await reader.page.getByText('nightly report').count()).toBe(0)

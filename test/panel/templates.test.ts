@@ -40,7 +40,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
     await page.getByRole('textbox', { name: templates.html }).fill('<script>{{ name }}</script>')
     await page
-      .getByText(language === 'en' ? 'No value may stand here' : '此处不能放值')
+      .getByText(language === 'en' ? 'A value cannot be used here' : '此处不能放值')
       .first()
       .waitFor()
     await page.getByRole('textbox', { name: templates.html }).fill('<p>Dear {{ name }}</p>')

@@ -43,26 +43,26 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await card.getByText(labels.tracking.privacy).waitFor()
     const clicks = card.getByRole('switch', { name: labels.tracking.clicks })
     const save = card.getByRole('button', { name: labels.ui.save })
-    // Optional records are folded.
+    // Optional records are folded until the note refers to one of them.
     const record = page.getByRole('region', {
       name: `${labels.dns.purpose.tracking} links.${name}`,
       includeHidden: true,
     })
-    const unfold = () => page.locator('details', { has: record }).locator('summary').click()
     expect([await clicks.isChecked(), await record.count()]).toEqual([false, 0])
 
     await clicks.check({ force: true })
     await save.click()
     await until(async () => (await stored())?.clicks === true)
     expect(await stored()).toEqual({ opens: false, clicks: true })
-    await unfold()
     await record.getByText(HOST).first().waitFor()
-    await card.getByText(labels.tracking.notYet).waitFor()
+    await card.getByText(labels.tracking.captured).waitFor()
+    expect(await card.getByText(labels.tracking.notYet).count()).toBe(0)
+    await card.getByRole('link', { name: labels.tracking.toRecord }).click()
+    await record.getByText(HOST).first().waitFor()
     await page.reload()
     await card.getByText(labels.tracking.privacy).waitFor()
     expect(await clicks.isChecked()).toBe(true)
     expect(await card.getByRole('switch', { name: labels.tracking.opens }).isChecked()).toBe(false)
-    await unfold()
     await record.getByText(HOST).first().waitFor()
     await picture(page, 'tracking', language)
 
@@ -70,7 +70,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await save.click()
     await until(async () => !(await stored())?.clicks)
     await record.waitFor({ state: 'detached' })
-    await card.getByText(labels.tracking.notYet).waitFor({ state: 'detached' })
+    await card.getByText(labels.tracking.captured).waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
     await leave()
   })

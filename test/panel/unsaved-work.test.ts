@@ -143,6 +143,14 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await secret.getByText(labels.access.portWithSecurity.replace('{{security}}', labels.access.mode.tls)).waitFor()
     await secret.getByText('465', { exact: true }).waitFor()
     await secret.getByText(username, { exact: true }).waitFor()
+    expect(await secret.getByRole('tab', { name: labels.start.tab.curl, exact: true }).count()).toBe(0)
+    for (const tab of ['smtp', 'python'] as const) {
+      await secret.getByRole('tab', { name: labels.start.tab[tab], exact: true }).click()
+      const example = secret.getByRole('tabpanel').locator('pre')
+      await example.filter({ hasText: username }).filter({ hasText: 'mail.example.com' }).waitFor()
+      await example.filter({ hasText: SENDER }).waitFor()
+      expect(await example.innerText()).not.toMatch(/YOUR_|\{\{/)
+    }
     await picture(page, 'smtp-login-made', language)
     await page.keyboard.press('Escape')
     await page.mouse.click(3, 3)
@@ -158,7 +166,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
   test('an SMTP login gets a password of choice; one that cannot be read any more says what to do', async () => {
     const username = `choice-${language.toLowerCase()}`
-    await ask(page, 'POST', '/api/v1/smtp-credentials', { username })
+    const sender = 'shop@sandbox.mail.example.com'
+    await ask(page, 'POST', '/api/v1/smtp-credentials', { username, allowed_senders: [sender] })
     await open(page, '/smtp')
     const menu = page.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', username) })
     await menu.click()
@@ -171,6 +180,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await password.fill('a password of my own choice')
     await form.getByRole('button', { name: labels.access.newPassword }).click()
     await page.getByText('a password of my own choice', { exact: true }).waitFor()
+    const example = page.getByRole('tabpanel').locator('pre')
+    await example.filter({ hasText: 'a password of my own choice' }).filter({ hasText: sender }).waitFor()
     await page.getByRole('button', { name: labels.ui.secretKept }).click()
     expect(visitor.complaints.splice(0).filter(text => !text.includes('422'))).toEqual([])
 

@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
-import { PAGES } from './support/page-list.ts'
+import { type PageIds, pagesOf } from './support/page-list.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { REFUSED, seedStored } from './support/seed-database.ts'
+import { seedRecords } from './support/seed-records.ts'
 import { firstMessage, seed } from './support/seed-through-api.ts'
 import { open, signedIn } from './support/user-actions.ts'
 
@@ -18,6 +19,12 @@ const tracking = (url: string) => `<style>@import url(${url}/x.css)</style><img 
 let service: PanelService
 let browser: TestBrowser
 let visitor: Visitor
+const NO_IDS: PageIds = { template: '', webhook: '', user: '', appWebhook: '' }
+let ids = NO_IDS
+/** Messages have cases of their own. */
+const CASES = Object.entries(pagesOf(NO_IDS))
+  .filter(([route]) => route !== '/messages/$id')
+  .flatMap(([route, addresses]) => addresses.map((_, index) => [route, index] as const))
 /** A third-party server with its received requests, and the dialogs that opened. */
 const elsewhere = createServer((request, response) => {
   happened.push(request.url ?? '')
@@ -33,6 +40,7 @@ beforeAll(async () => {
   const { port } = elsewhere.address() as AddressInfo
   await seed(visitor.page, { subject: PAYLOAD, html: HTML + tracking(`http://127.0.0.1:${port}`), thing: PAYLOAD })
   await seedStored(service, PAYLOAD)
+  ids = await seedRecords(service, visitor.page, { word: 'welcome', text: PAYLOAD })
 }, 400_000)
 
 afterAll(async () => {
@@ -47,9 +55,9 @@ async function expectNothingHappened(): Promise<void> {
   expect(happened).toEqual([])
 }
 
-test.each([...PAGES, '/domains/own.example'])('%s shows them as text', async path => {
+test.each(CASES)('%s (%i) shows them as text', async (route, index) => {
   visitor.complaints.length = 0
-  await open(visitor.page, path)
+  await open(visitor.page, pagesOf(ids)[route]?.[index] ?? expect.fail('no such address'))
   await expectNothingHappened()
   expect(visitor.complaints).toEqual([])
 })

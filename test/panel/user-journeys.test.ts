@@ -70,6 +70,36 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await leave()
   })
 
+  test('the scope to send over MCP is not selected at first, and comes with a warning', async () => {
+    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
+    const { scope, mcpSendWarning } = labels.access
+    await open(page, '/tokens')
+    await page.getByRole('button', { name: labels.access.newToken }).first().click()
+    const form = page.getByRole('dialog')
+    const box = (name: 'mcp' | 'mcp:send') => form.getByRole('checkbox', { name: scope[name], exact: true })
+    expect([await box('mcp').isChecked(), await box('mcp:send').isChecked()]).toEqual([false, false])
+    await box('mcp').check()
+    expect(await form.getByText(mcpSendWarning).count()).toBe(0)
+    await box('mcp:send').check()
+    await form.getByText(mcpSendWarning).waitFor()
+    await page.getByRole('textbox', { name: labels.access.name }).fill(`assistant ${language}`)
+    await form.getByRole('button', { name: labels.ui.create }).click()
+    const token = await page.locator('pre').filter({ hasText: 'pw_live_' }).innerText()
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const answer = await fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(request),
+    })
+    expect(await answer.text()).toContain('send_email')
+    await page.getByRole('button', { name: labels.ui.secretKept }).click()
+    expect(complaints).toEqual([])
+    await leave()
+  })
+
   test('an SMTP login is created, its password copied, restricted, and deleted by typing its name', async () => {
     const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -78,7 +108,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: labels.access.newLogin }).first().click()
     await page.getByRole('textbox', { name: labels.access.login }).fill(name)
     await page.getByRole('dialog').getByRole('button', { name: labels.ui.create }).click()
-    const shown = await page.getByRole('dialog').locator('pre').last().innerText()
+    const secret = page.getByRole('dialog').getByText(labels.account.password, { exact: true }).locator('..')
+    const shown = await secret.locator('pre').innerText()
     await page.getByRole('button', { name: labels.ui.secretKept }).click()
     await page.getByRole('button', { name: `${labels.access.copyPassword}: ${name}` }).click()
     await page.getByRole('button', { name: `${labels.ui.copied}: ${name}` }).waitFor()
@@ -102,7 +133,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: labels.subs.newApp }).first().click()
     await page.getByRole('textbox', { name: labels.subs.name }).fill(`Shop ${language}`)
     await page.getByRole('textbox', { name: labels.subs.appKey }).fill(app)
-    await page.getByRole('button', { name: labels.ui.save }).click()
+    await page.getByRole('dialog').getByRole('button', { name: labels.ui.create, exact: true }).click()
     await page.getByText(labels.subs.appSecret).waitFor()
     await page.getByRole('button', { name: labels.ui.secretKept }).click()
 
@@ -111,16 +142,16 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('textbox', { name: labels.subs.name }).fill('Gold')
     await page.getByRole('textbox', { name: labels.subs.price, exact: true }).fill('19.9')
     await page.getByRole('textbox', { name: labels.subs.features }).fill('Fast, safe\nQuiet')
-    await page.getByRole('button', { name: labels.ui.save }).click()
+    await page.getByRole('dialog').getByRole('button', { name: labels.ui.create, exact: true }).click()
     await page.getByRole('cell', { name: '¥19.90' }).waitFor()
 
     await open(page, `/apps/${app}/switches`)
-    await page.getByRole('button', { name: labels.subs.newSwitch }).first().click()
+    await page.getByRole('link', { name: labels.subs.newSwitch }).first().click()
     await page.getByRole('textbox', { name: labels.subs.name }).fill('new_checkout')
     await page.getByRole('button', { name: labels.subs.addNote }).click()
     await page.getByRole('textbox', { name: labels.subs.version, exact: true }).fill('1.2.0')
     await page.getByRole('textbox', { name: labels.subs.noteLists.features }).fill('A quicker checkout')
-    await page.getByRole('button', { name: labels.ui.save }).click()
+    await page.locator('#content form').getByRole('button', { name: labels.ui.create, exact: true }).click()
     await page.getByRole('cell', { name: 'new_checkout', exact: true }).waitFor()
     expect(complaints).toEqual([])
     await leave()
@@ -157,7 +188,8 @@ test('a session that expires while the panel is open leads to sign-in and back t
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/tokens')
   await page.context().clearCookies()
-  await page.getByRole('link', { name: catalogues.en.nav.smtp }).click()
+  // Without a mouse: the link's page is loaded ahead when it is pointed at, which ends the session before the click.
+  await page.getByRole('link', { name: catalogues.en.nav.smtp }).dispatchEvent('click')
   await page.waitForURL(/\/sign-in\?to=/)
   await signIn(page, service.admin)
   await page.waitForURL('**/smtp')

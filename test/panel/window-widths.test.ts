@@ -1,14 +1,17 @@
-/** Every route of the panel, filled with long names and texts, fits into the widths of phones, laptops and desktops. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/**
+ * Every route of the panel, filled with long names and texts, fits into the widths of phones, laptops and desktops, and
+ * names itself in the title of the document.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findUserByName } from '../../services/accounts/store/users.ts'
 import { sentence } from '../../services/platform/sentences/sentence.ts'
 import { giveCredential, giveDomain, giveMembership, giveUser } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { expectFitting } from './support/overflow.ts'
+import { type PageIds, pagesOf, routesOfPanel } from './support/page-list.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { REFUSED, seedStored } from './support/seed-database.ts'
+import { seedStored } from './support/seed-database.ts'
+import { seedRecords } from './support/seed-records.ts'
 import { ask, seed } from './support/seed-through-api.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
@@ -18,61 +21,14 @@ const LONG = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerk'
 const PENDING = 'a-rather-long-label-for-a-subdomain.of-a-company-with-a-long-name.example.com'
 const KEY = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(12)}`
 
-/** Ids of the records that some addresses name. */
-const ids = { template: '', webhook: '' }
-
-/** Addresses of each route. */
-const ADDRESSES: Readonly<Record<string, (() => string)[]>> = {
-  '/sign-in': [],
-  '/forgot-password': [() => '/forgot-password'],
-  '/oidc-callback': [() => '/oidc-callback'],
-  '/reset-password': [() => '/reset-password'],
-  '/accept-invitation': [() => '/accept-invitation'],
-  '/join': [() => '/join'],
-  '/confirm-email': [() => '/confirm-email'],
-  '/': [() => '/'],
-  '/messages': [() => '/messages', () => `/messages?q=${LONG}${LONG}`],
-  '/messages/$id': ['timeline', 'preview', 'source', 'facts'].map(tab => () => `/messages/${REFUSED}?tab=${tab}`),
-  '/suppressions': [() => '/suppressions'],
-  '/inbox': [() => '/inbox'],
-  '/send': [() => '/send'],
-  '/templates': [() => '/templates'],
-  '/templates/$id': [() => `/templates/${ids.template}`],
-  '/start': [() => '/start'],
-  '/domains': [() => '/domains'],
-  '/domains/$id': [() => `/domains/${PENDING}`, () => '/domains/own.example', () => '/domains/example.com'],
-  '/domains/$id/reports': [() => '/domains/sandbox.mail.example.com/reports'],
-  '/smtp': [() => '/smtp'],
-  '/tokens': [() => '/tokens'],
-  '/webhooks': [() => '/webhooks'],
-  '/webhooks/$id': [() => `/webhooks/${ids.webhook}`],
-  '/dns-accounts': [() => '/dns-accounts'],
-  '/limits': [() => '/limits'],
-  '/members': [() => '/members'],
-  '/audit': [() => '/audit'],
-  '/settings': [() => '/settings'],
-  '/admin/health': [() => '/admin/health'],
-  '/admin/queues': [() => '/admin/queues'],
-  '/admin/addresses': [() => '/admin/addresses'],
-  '/admin/certificates': [() => '/admin/certificates'],
-  '/admin/resources': [() => '/admin/resources'],
-  '/admin/domains': [() => '/admin/domains'],
-  '/admin/users': [() => '/admin/users'],
-  '/apps': [() => '/apps'],
-  '/apps/$key': [() => '/apps/shop'],
-  '/apps/$key/settings': [() => '/apps/shop/settings'],
-  '/apps/$key/users': [() => '/apps/shop/users'],
-  '/apps/$key/plans': [() => '/apps/shop/plans'],
-  '/apps/$key/subscriptions': [() => '/apps/shop/subscriptions'],
-  '/apps/$key/switches': [() => '/apps/shop/switches'],
-  '/apps/$key/changes': [() => '/apps/shop/changes'],
-  // Addresses of earlier releases lead to those above.
-  '/subscriptions': [],
-  '/subscriptions/$': [],
-  '/subscriptions/apps/$id': [],
-  '/subscriptions/admins': [() => '/subscriptions/admins'],
+/** Addresses of this test besides those of every page. */
+const MORE: Readonly<Record<string, readonly string[]>> = {
+  '/domains/$id': [`/domains/${PENDING}`],
+  '/messages': [`/messages?q=${LONG}${LONG}`],
 }
 
+const NO_IDS: PageIds = { template: '', webhook: '', user: '', appWebhook: '' }
+let ids = NO_IDS
 let service: PanelService
 let browser: TestBrowser
 let visitor: Visitor
@@ -87,6 +43,7 @@ beforeAll(async () => {
   await seed(page, { subject: `Your order ${LONG}`, html: `<h1>${LONG}</h1>`, thing: LONG })
   await seedStored(service, `The mailbox ${LONG}${LONG} does not exist`)
   await seedLongNames()
+  ids = await seedRecords(service, page, { word: LONG.toLowerCase(), text: LONG.repeat(3) })
 }, 400_000)
 
 afterAll(async () => {
@@ -130,32 +87,72 @@ async function seedLongNames(): Promise<void> {
   const sender = { from: `${LONG.toLowerCase()}@sandbox.mail.example.com`, subject: LONG.repeat(4), text: 'Hello' }
   await ask(page, 'POST', '/api/v1/emails', { ...sender, to: `${LONG.toLowerCase()}@${PENDING}` })
   await ask(page, 'POST', '/api/v1/suppressions', { email: `${LONG.toLowerCase()}@${PENDING}` })
-  const made = async (path: string, body: object) => ((await ask(page, 'POST', path, body)) as { id: string }).id
-  ids.template = await made('/api/v1/templates', {
-    name: LONG.toLowerCase(),
-    subject: LONG.repeat(3),
-    html: `<p>${LONG}</p>`,
-  })
-  const url = `https://hooks.example.com/${LONG.repeat(4)}`
-  ids.webhook = await made('/api/v1/webhooks', { name: LONG, url, events: ['email.delivered'] })
 }
 
 test('the table names every route of the panel', async () => {
-  const source = await readFile(join(import.meta.dirname, '../../services/panel/app/router.tsx'), 'utf8')
-  const routes = [...source.matchAll(/\bpath: '([^']+)'/g)].map(match => match[1])
+  const routes = await routesOfPanel()
   expect(routes.length).toBeGreaterThan(40)
-  expect(routes.toSorted()).toEqual(Object.keys(ADDRESSES).toSorted())
+  expect(routes).toEqual(Object.keys(pagesOf(NO_IDS)).toSorted())
 })
 
-const CASES = Object.entries(ADDRESSES).flatMap(([route, addresses]) =>
-  addresses.map((address, index) => [`${route} (${index + 1})`, address] as const),
+const CASES = Object.entries(pagesOf(NO_IDS)).flatMap(([route, addresses]) =>
+  [...addresses, ...(MORE[route] ?? [])].map((_, index) => [route, index] as const),
 )
 
-test.each(CASES)('%s fits into every width', async (name, address) => {
+const addressOf = (route: string, index: number) =>
+  [...(pagesOf(ids)[route] ?? []), ...(MORE[route] ?? [])][index] ?? expect.fail('no such address')
+
+/** Titles of the document in English, by route and number of its address. */
+const titles = new Map<string, string>()
+
+test.each(CASES)('%s (%i) fits into every width', async (route, index) => {
   const { page } = visitor
-  await open(page, address())
-  await picture(page, 'width', name.replaceAll(/\W+/g, '-'))
+  await open(page, addressOf(route, index))
+  await picture(page, 'width', `${route}-${index}`.replaceAll(/\W+/g, '-'))
+  titles.set(`${route} ${index}`, await page.title())
   await expectFitting(page)
+})
+
+/** Routes whose title is the name of a record, the same in every language. */
+const NAMED_BY_RECORD = new Set([
+  ...['/messages/$id', '/domains/$id', '/templates/$id', '/webhooks/$id', '/apps/$key/users/$id'],
+  ...['/apps/$key/switches/$name', '/apps/$key/webhooks/$id'],
+])
+const routeOf = (name: string) => name.split(' ')[0] ?? ''
+
+test('every route has a title of its own', () => {
+  expect([...titles.values()].filter(title => !/^\S.* · Postwright$/.test(title))).toEqual([])
+  const fixed = [...titles].filter(([name]) => !NAMED_BY_RECORD.has(routeOf(name)))
+  const routesOf = Map.groupBy(fixed, ([, title]) => title)
+  const shared = [...routesOf].filter(([, named]) => new Set(named.map(([name]) => routeOf(name))).size > 1)
+  expect(shared.map(([title, named]) => [title, ...named.map(([name]) => name)])).toEqual([])
+})
+
+describe('in Chinese', () => {
+  let reader: Visitor
+  beforeAll(async () => {
+    reader = await signedIn(browser, service.url, service.admin, { language: 'zh-CN' })
+  }, 60_000)
+  afterAll(() => reader?.leave())
+
+  test.each(CASES)('%s (%i) names itself in the title', async (route, index) => {
+    const { page } = reader
+    const name = `${route} ${index}`
+    await open(page, addressOf(route, index))
+    await picture(page, 'width-zh', name.replaceAll(/\W+/g, '-'))
+    const title = await page.title()
+    expect(title).toMatch(/^\S.* · Postwright$/)
+    if (NAMED_BY_RECORD.has(routeOf(name))) expect(title).toBe(titles.get(name))
+    else expect(title).not.toBe(titles.get(name))
+  })
+})
+
+test('pages that take the place of another one have a title, too', async () => {
+  const { page } = visitor
+  await open(page, '/domains')
+  await page.goto('/nowhere')
+  await page.getByRole('heading', { level: 1, name: labels.ui.goneTitle }).waitFor()
+  expect(await page.title()).toBe(`${labels.ui.goneTitle} · Postwright`)
 })
 
 test('the header of a phone keeps its buttons beside the longest page', async () => {

@@ -160,6 +160,17 @@ def fit_switch(body):
     body.setdefault("schedules", [])
 
 
+def evaluate(body):
+    if "name" in body:
+        body["name"] = FIRST["switch"]
+    definition = body.get("definition")
+    if isinstance(definition, dict):
+        # The stored switch with this name may have another type.
+        definition.pop("name", None)
+        body.pop("name", None)
+        fit_switch(definition)
+
+
 def restore(body):
     body.update(name=FIRST["switch"], revision=1)
 
@@ -173,6 +184,7 @@ CORRECTIONS = {
     "changePassword": change_password,
     "createSwitch": fit_switch,
     "updateSwitch": fit_switch,
+    "evaluateSwitches": evaluate,
     "restoreSwitch": restore,
     "setPaymentChannel": set_channel,
     "actOnSubscription": lambda body: body.pop("amount", None),

@@ -26,10 +26,10 @@ export interface PanelService {
 const SECRET = 'a-secret-for-tests-of-at-least-32-bytes'
 const ADMIN = { username: 'admin', password: 'correct horse battery staple' }
 
-/** Starts the service in capture mode (at APP_BASE_URL, with its APP_PORT, if it is given), with the sandbox domain of the first admin and a delivery worker. */
-export async function startPanelService(env: Record<string, string> = {}): Promise<PanelService> {
+/** `given`: a database, for programs that are no test. Starts the service in capture mode (at APP_BASE_URL, with its APP_PORT, if it is given), with the sandbox domain of the first admin and a delivery worker. */
+export async function startPanelService(env: Record<string, string> = {}, given?: Mongo): Promise<PanelService> {
   await builtPanel()
-  const mongo = await freshDatabase()
+  const mongo = given ?? (await freshDatabase())
   const port = await freePort()
   const url = env.APP_BASE_URL ?? `http://127.0.0.1:${port}`
   const config = readConfig({

@@ -3,16 +3,26 @@
 import { decodeData, TYPE } from '../../../services/mail/dns/dns-message.ts'
 import { ask } from '../../../services/mail/dns/dns-transport.ts'
 import { createAliyun } from '../../../services/mail/dns/providers/aliyun/aliyun.ts'
+import { createAzure } from '../../../services/mail/dns/providers/azure/azure.ts'
 import { createCloudflare } from '../../../services/mail/dns/providers/cloudflare/cloudflare.ts'
 import { createDnspod } from '../../../services/mail/dns/providers/dnspod/dnspod.ts'
+import { createGoogle } from '../../../services/mail/dns/providers/google/google.ts'
 import type { DnsProvider } from '../../../services/mail/dns/providers/provider.ts'
 import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136/rfc2136.ts'
+import type { AwsPod } from '../../../services/mail/dns/providers/route53/aws-keys.ts'
+import { createRoute53 } from '../../../services/mail/dns/providers/route53/route53.ts'
+import { createWebhook } from '../../../services/mail/dns/providers/webhook/webhook.ts'
 import { type DnsServer, startDnsServer } from './authoritative-servers.ts'
+import { startExternalDns } from './external-dns.ts'
 import { startAliyun } from './fake-aliyun.ts'
+import { AZURE, AZURE_READER, azureSettings, startAzureDns } from './fake-azure-dns.ts'
 import { startCloudflare } from './fake-cloudflare.ts'
 import { startDnspod } from './fake-dnspod.ts'
+import { serviceAccountKey, startGoogleDns } from './fake-google-dns.ts'
 import type { FakeCloud } from './fake-provider-http.ts'
 import { type Answerer, createFakeStore, startAnswerer } from './fake-provider-zones.ts'
+import { startRoute53 } from './fake-route53.ts'
+import { startWebhookProvider } from './fake-webhook-provider.ts'
 import { createMemoryProvider, type MemoryZone } from './memory-provider.ts'
 import { noBudget } from './no-budget.ts'
 
@@ -40,7 +50,7 @@ export interface Subject {
   /** The values in DNS for a name; undefined if nothing is served. */
   served: ((name: string, type: 'TXT' | 'A' | 'CNAME' | 'MX') => Promise<string[]>) | undefined
   /** All records of a zone, one line each, in a form that shows every change. */
-  dump(zone: string): string[]
+  dump(zone: string): string[] | Promise<string[]>
   cloud: FakeCloud | undefined
   stop(): Promise<void>
 }
@@ -96,6 +106,53 @@ export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
         }
       },
     ),
+  route53: () =>
+    cloudSubject('route53', 60, startRoute53, url => {
+      const pod = { AWS_STS_URL: url } as AwsPod
+      const make = (access_key_id: string, secret_access_key: string, endpoint = url) =>
+        createRoute53({ access_key_id, secret_access_key }, { ...context(endpoint), pod })
+      return {
+        provider: make('AKIAGOOD', 'good/secret+key'),
+        stranger: make('AKIAGOOD', 'bad-secret'),
+        reader: make('AKIANOWRITE', 'good/secret+key'),
+        absent: make('AKIAGOOD', 'good/secret+key', UNREACHABLE),
+      }
+    }),
+  google: () =>
+    cloudSubject('google', 60, startGoogleDns, url => {
+      const settings = { GOOGLE_TOKEN_URL: `${url}/token`, GCE_METADATA_HOST: new URL(url).host }
+      const make = (account: 'writer' | 'reader' | 'stranger', endpoint = url) =>
+        createGoogle({ service_account_key: serviceAccountKey(account) }, { ...context(endpoint), settings })
+      return {
+        provider: make('writer'),
+        stranger: make('stranger'),
+        reader: make('reader'),
+        absent: make('writer', UNREACHABLE),
+      }
+    }),
+  azure: () =>
+    cloudSubject('azure', 60, startAzureDns, url => {
+      const make = (change: Partial<typeof AZURE>, endpoint = url) =>
+        createAzure({ ...AZURE, ...change }, { ...context(endpoint), settings: azureSettings(endpoint) })
+      return {
+        provider: make({}),
+        stranger: make({ client_secret: 'bad-secret' }),
+        reader: make({ client_id: AZURE_READER }),
+        absent: make({}, UNREACHABLE),
+      }
+    }),
+  webhook: () =>
+    cloudSubject('webhook', 60, startWebhookProvider, url => {
+      const make = (bearer: string, address = url) =>
+        createWebhook({ url: address, bearer }, { ...context(address), allowPrivate: true })
+      return {
+        provider: make('good-token'),
+        stranger: make('bad-token'),
+        reader: make('no-write-token'),
+        absent: make('good-token', UNREACHABLE),
+      }
+    }),
+  'webhook of external-dns in memory': externalDnsSubject,
   'rfc2136 with knot': () => serverSubject('knot'),
   'rfc2136 with bind': () => serverSubject('bind'),
 }
@@ -140,8 +197,8 @@ async function cloudSubject(
 ): Promise<Subject> {
   const store = createFakeStore(ZONES, minTtl)
   for (const record of FOREIGN) store.put('zone.test', { ...record })
-  // Cloudflare answers all clients equally; the others have lines for carriers and regions.
-  if (name !== 'cloudflare')
+  // Some answer all clients equally or have sets for that; the others have lines for carriers and regions.
+  if (name === 'aliyun' || name === 'dnspod')
     store.put('zone.test', { name: 'zone.test', type: 'TXT', value: 'only in one region', line: 'region' })
   const cloud = await start(store)
   const answerer: Answerer = await startAnswerer(store)
@@ -155,6 +212,36 @@ async function cloudSubject(
       await answerer.stop()
       await cloud.stop()
     },
+  }
+}
+
+/** The reference server of the protocol. It knows no credentials, and its domain filter names no zones. */
+async function externalDnsSubject(): Promise<Subject> {
+  const externalDns = await startExternalDns(ZONES)
+  const sets = Map.groupBy(FOREIGN, ({ name, type }) => `${name} ${type}`)
+  const create = [...sets.values()].map(records => ({
+    ...{ dnsName: records[0]?.name, recordType: records[0]?.type, recordTTL: 300 },
+    targets: records.map(({ type, value }) => (type === 'TXT' ? `"${value}"` : value)),
+  }))
+  await externalDns.apply({ create })
+  const credentials = { url: externalDns.url, zones: [...ZONES] }
+  const provider = createWebhook(credentials, { ...context(externalDns.url), allowPrivate: true })
+  return {
+    name: 'webhook of external-dns in memory',
+    provider,
+    stranger: undefined,
+    reader: undefined,
+    absent: undefined,
+    served: undefined,
+    async dump(zone) {
+      const endpoints = await externalDns.records()
+      const lines = endpoints
+        .filter(({ dnsName }) => dnsName.endsWith(zone))
+        .map(endpoint => JSON.stringify({ ...endpoint, targets: endpoint.targets.toSorted() }))
+      return lines.toSorted()
+    },
+    cloud: undefined,
+    stop: externalDns.stop,
   }
 }
 

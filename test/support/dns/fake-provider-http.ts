@@ -15,6 +15,8 @@ export interface FakeRequest {
 export interface FakeReply {
   status: number
   json: unknown
+  /** Sent instead of JSON. */
+  text?: string
   headers?: Record<string, string>
 }
 
@@ -45,7 +47,7 @@ export interface FakeCloud {
 /** How a vendor names the operation of a request, answers it, and reports a throttle and an internal failure. */
 export interface FakeVendor {
   operation(request: FakeRequest): string
-  handle(request: FakeRequest, operation: string): FakeReply
+  handle(request: FakeRequest, operation: string): FakeReply | Promise<FakeReply>
   throttle(): FakeReply
   failure(): FakeReply
 }
@@ -65,7 +67,7 @@ export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<F
   const server = createServer((request, response) => {
     void read(request).then(parsed => answer(parsed, request, response))
   })
-  function answer(parsed: FakeRequest, request: IncomingMessage, response: ServerResponse): void {
+  async function answer(parsed: FakeRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const operation = vendor.operation(parsed)
     cloud.calls.push(operation)
     if (cloud.down) return void request.socket.destroy()
@@ -77,11 +79,15 @@ export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<F
       response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>')
       return
     }
-    const reply = replyTo(parsed, operation, failure)
+    const reply = await replyTo(parsed, operation, failure)
     if (failure === 'cut') request.socket.destroy()
     else send(response, reply)
   }
-  function replyTo(parsed: FakeRequest, operation: string, failure: InjectedFailure['kind'] | undefined): FakeReply {
+  async function replyTo(
+    parsed: FakeRequest,
+    operation: string,
+    failure: InjectedFailure['kind'] | undefined,
+  ): Promise<FakeReply> {
     if (failure === 'throttle') return vendor.throttle()
     return failure === 'fail' ? vendor.failure() : vendor.handle(parsed, operation)
   }
@@ -94,8 +100,8 @@ export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<F
   return cloud
 }
 
-function send(response: ServerResponse, { status, json, headers = {} }: FakeReply): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json))
+function send(response: ServerResponse, { status, json, text, headers = {} }: FakeReply): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text ?? JSON.stringify(json))
 }
 
 async function read(request: IncomingMessage): Promise<FakeRequest> {

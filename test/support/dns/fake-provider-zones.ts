@@ -69,6 +69,26 @@ export function createFakeStore(names: readonly string[], minTtl: number): FakeS
   return store
 }
 
+/** Makes the set of a name and type hold these values; records whose value stays or is replaced keep their identity. */
+export function replaceSet(
+  store: FakeStore,
+  zone: FakeZone,
+  { name, type, ttl, values }: Pick<FakeRecord, 'name' | 'type' | 'ttl'> & { values: readonly string[] },
+): void {
+  const current = zone.records.filter(
+    record => record.name === name && record.type === type && record.line === 'default',
+  )
+  const added = values.filter(value => !current.some(record => record.value === value))
+  for (const record of current) {
+    record.ttl = ttl
+    if (values.includes(record.value)) continue
+    const value = added.shift()
+    if (value === undefined) zone.records.splice(zone.records.indexOf(record), 1)
+    else record.value = value
+  }
+  for (const value of added) zone.records.push({ id: store.nextId(), name, type, value, ttl, line: 'default' })
+}
+
 /** A running answerer. */
 export interface Answerer {
   port: number

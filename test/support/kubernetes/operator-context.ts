@@ -41,6 +41,8 @@ export async function operatorContext(env: Readonly<Record<string, string>> = {}
     ...testFoundation(mongo, env, clock),
     caches,
     secretCache: createCache(rethrow),
+    ownNamespace: 'postwright',
+    clusterWide: true,
     writer: createWriter(client as KubeClient),
     recorder: { record: () => undefined, flush: async () => undefined },
     assertLeader: () => undefined,

@@ -65,6 +65,8 @@ export interface UnderTestOptions {
   namespaces?: readonly string[]
   /** Client of the operator; by default its service account's. */
   client?: (token: string) => KubeClient
+  /** Rights on DNSEndpoint objects. */
+  dnsEndpoints?: boolean
   options?: Partial<OperatorOptions>
 }
 
@@ -85,7 +87,8 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
   const mongo = await connectMongo(given.mongoUri, silentLog, { dbName: `o_${randomBytes(8).toString('hex')}` })
   const watched = [namespace, ...(given.namespaces ?? [])]
   const target = { namespace: 'postwright', serviceAccount: 'operator', name: `op-${namespace}` }
-  const roles = rbacObjects({ ...target, watchNamespaces: given.allNamespaces ? [] : watched })
+  const { dnsEndpoints = false } = given
+  const roles = rbacObjects({ ...target, dnsEndpoints, watchNamespaces: given.allNamespaces ? [] : watched })
   const withdrawRights = await applyRbac(
     admin,
     roles.map(role => inNamespace(role, 'postwright', own)),
@@ -150,16 +153,22 @@ function testConfig(more: Record<string, string> = {}): Config {
     SENDING_IP: '192.0.2.25',
     SESSION_SECRET: SECRET,
     SUBMISSION_CLUSTER_HOST: 'postwright-smtp.postwright.svc',
+    SEND_CLUSTER_URL: 'http://postwright-send.postwright.svc',
     APP_BASE_URL: 'https://mail.postwright.test',
     ...more,
   })
 }
 
+function placeOf(kind: string, namespace: string): { namespace?: string } {
+  return kinds.find(candidate => candidate.kind === kind)?.scope === 'Cluster' ? {} : { namespace }
+}
+
 /** What an administrator does with kubectl. */
 function administratorActions(admin: KubeClient, home: string) {
   const path = (kind: string, namespace = home, name = '') => {
-    const plural = kinds.find(candidate => candidate.kind === kind)?.plural ?? `unknown kind ${kind}`
-    return `${listPath(plural, namespace)}${name ? `/${name}` : ''}`
+    const found = kinds.find(candidate => candidate.kind === kind)
+    const place = found?.scope === 'Cluster' ? undefined : namespace
+    return `${listPath(found?.plural ?? `unknown kind ${kind}`, place)}${name ? `/${name}` : ''}`
   }
   const maybe = <T>(promise: Promise<T>): Promise<T | undefined> =>
     promise.catch((error: unknown) => {
@@ -177,7 +186,7 @@ function administratorActions(admin: KubeClient, home: string) {
         method: 'PATCH',
         path: path(kind, namespace, name),
         query: { fieldManager: 'kubectl', force: true },
-        body: { apiVersion: API_VERSION, kind, metadata: { name, namespace, ...metadata }, spec },
+        body: { apiVersion: API_VERSION, kind, metadata: { name, ...placeOf(kind, namespace), ...metadata }, spec },
         patch: 'apply',
       }),
     get,

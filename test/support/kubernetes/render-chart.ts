@@ -23,8 +23,11 @@ export const needHelm = (): void => void pathOf(helm)
 /** The required values. */
 export const LEAST = ['--set', 'mailHostname=mail.example.com', '--set', 'mongodb.mode=trial']
 
-/** Every value file in the chart's `ci` folder. */
-export const VALUE_SETS = (await readdir('charts/postwright/ci')).map(file => `charts/postwright/ci/${file}`)
+/** Every value file in the chart's `ci` folder, and those for users. */
+export const VALUE_SETS = [
+  ...(await readdir('charts/postwright/ci')).map(file => `charts/postwright/ci/${file}`),
+  ...['production', 'small'].map(name => `charts/postwright/values-${name}.yaml`),
+]
 
 /** Runs `helm template` and parses its objects; rejects with helm's error. */
 export async function renderChart(...args: string[]): Promise<Manifest[]> {

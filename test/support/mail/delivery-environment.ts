@@ -6,7 +6,10 @@ import { deliveryCollections } from '../../../services/mail/delivery-collections
 import { createDkimKey } from '../../../services/mail/domains/dkim-keys.ts'
 import type { DomainDoc } from '../../../services/mail/domains/store/domain-model.ts'
 import { domains } from '../../../services/mail/domains/store/domain-model.ts'
+import { cellsOf } from '../../../services/mail/store/cells.ts'
+import { growCells, nameCells } from '../../../services/mail/store/change-cells.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc } from '../../../services/mail/store/documents.ts'
+import { idInCell } from '../../../services/mail/store/rules/cell.ts'
 import { fixSlotCount } from '../../../services/mail/store/slots.ts'
 import { wakeOf } from '../../../services/mail/store/wake.ts'
 import type { NewMessage } from '../../../services/mail/submission/store/message-documents.ts'
@@ -18,6 +21,7 @@ import { createMetrics, type Metrics } from '../../../services/platform/observab
 import { type Config, readConfig } from '../../../services/platform/process/config.ts'
 import type { Running } from '../../../services/platform/running.ts'
 import { createSecrets, type Secrets } from '../../../services/platform/security/secrets.ts'
+import { OF_TEST } from '../database/profile.ts'
 import { databaseForThisTest, sharedMongoUri } from '../database/test-database.ts'
 import type { TestClock } from '../time/test-clock.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiving-server.ts'
@@ -50,7 +54,12 @@ export const at = (local: string) => `${local}@[127.0.0.1]`
 
 /** Prepares a database, a receiver and an account for one test. */
 export async function startDeliveryEnvironment(
-  options: { receiver?: ReceiverOptions; env?: Record<string, string> } = {},
+  options: {
+    receiver?: ReceiverOptions
+    env?: Record<string, string>
+    /** More than one: mail is spread over so many cells, and commands name them. TEST_CELLS is the default. */
+    cells?: number
+  } = {},
 ): Promise<DeliveryEnvironment> {
   const mongo = await databaseForThisTest()
   const receiver = await startReceiver(options.receiver)
@@ -72,6 +81,8 @@ export async function startDeliveryEnvironment(
   await ensureIndexes(mongo.db, deliveryCollections)
   const { userId, domain } = await addAccount(mongo, secrets, clock.now())
   const slots = await fixSlotCount(mongo, config.SLOTS)
+  const cells = options.cells ?? Number(process.env.TEST_CELLS ?? 1)
+  if (cells > 1) await divide(mongo, cells)
   const enqueue = createEnqueue({
     mongo,
     log: silentLog,
@@ -82,9 +93,10 @@ export async function startDeliveryEnvironment(
     bodyDays: config.RETENTION_BODY_DAYS,
     logDays: config.RETENTION_LOG_DAYS,
   })
+  let submitted = 0
   return {
     ...{ mongo, receiver, clock, metrics, secrets, domain, userId, config },
-    submit: given => submit(enqueue, { userId, domain, now: clock.now() }, given),
+    submit: given => submit(enqueue, { userId, domain, now: clock.now(), cell: submitted++ % cells }, given),
     async work(setup) {
       const foundation = { config, log: silentLog, metrics, mongo, secrets, clock }
       const worker = await startConfiguredDelivery(foundation, {
@@ -101,12 +113,13 @@ export async function startDeliveryEnvironment(
       onTestFinished(stop)
       return { stop }
     },
-    message: async id => (await mongo.db.collection<MessageDoc>('messages').findOne({ _id: id })) as MessageDoc,
+    message: async id =>
+      (await mongo.db.collection<MessageDoc>('messages').findOne({ _id: id }, OF_TEST)) as MessageDoc,
     deliveries: async id => {
-      const all = await mongo.db.collection<DeliveryDoc>('deliveries').find().sort({ _id: 1 }).toArray()
+      const all = await mongo.db.collection<DeliveryDoc>('deliveries').find({}, OF_TEST).sort({ _id: 1 }).toArray()
       return id === undefined ? all : all.filter(({ m }) => m === id)
     },
-    events: id => mongo.db.collection<EventDoc>('events').find({ m: id }).sort({ _id: 1 }).toArray(),
+    events: id => mongo.db.collection<EventDoc>('events').find({ m: id }, OF_TEST).sort({ _id: 1 }).toArray(),
   }
 }
 
@@ -119,6 +132,13 @@ function movingClock(): TestClock {
       ahead += ms
     },
   }
+}
+
+/** Cells as a sharded cluster has them, on the replica set of the tests. */
+async function divide(mongo: Mongo, count: number): Promise<void> {
+  await growCells(mongo, count)
+  await nameCells(mongo, () => undefined, 0)
+  await cellsOf(mongo.db).read()
 }
 
 async function addAccount(mongo: Mongo, secrets: Secrets, now: Date): Promise<{ userId: string; domain: DomainDoc }> {
@@ -147,10 +167,10 @@ async function addAccount(mongo: Mongo, secrets: Secrets, now: Date): Promise<{ 
 
 async function submit(
   enqueue: Enqueue,
-  { userId, domain, now }: { userId: string; domain: DomainDoc; now: Date },
+  { userId, domain, now, cell }: { userId: string; domain: DomainDoc; now: Date; cell: number },
   { to = [at('b')], ...given }: Partial<NewMessage> & { to?: readonly string[] } = {},
 ): Promise<string> {
-  const id = newId('em')
+  const id = idInCell(newId('em'), cell)
   const outcome = await enqueue({
     id,
     user_id: userId,

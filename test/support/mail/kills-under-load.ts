@@ -6,12 +6,14 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deliveryCollections } from '../../../services/mail/delivery-collections.ts'
 import { createDkimKey } from '../../../services/mail/domains/dkim-keys.ts'
+import { cellsOf } from '../../../services/mail/store/cells.ts'
+import { growCells, nameCells, readCellSettings } from '../../../services/mail/store/change-cells.ts'
 import type { EventDoc } from '../../../services/mail/store/documents.ts'
+import { cellOf } from '../../../services/mail/store/rules/cell.ts'
 import { fixSlotCount } from '../../../services/mail/store/slots.ts'
 import { wakeOf } from '../../../services/mail/store/wake.ts'
 import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
 import { connectMongo, ensureIndexes, type Mongo } from '../../../services/platform/database/mongo.ts'
-import { newId } from '../../../services/platform/ids.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
 import { createMetrics } from '../../../services/platform/observability/metrics.ts'
 import { createSecrets } from '../../../services/platform/security/secrets.ts'
@@ -22,7 +24,8 @@ import { until } from '../time/until.ts'
 import { type Receiver, startReceiver } from './receiving-server.ts'
 
 /** The disruption of one round. */
-export type Disruption = 'worker' | 'mongod' | 'step-down' | 'freeze'
+/** `cell`: another cell is added. */
+export type Disruption = 'worker' | 'mongod' | 'step-down' | 'freeze' | 'cell'
 
 /** The parameters of a run. */
 export interface KillPlan {
@@ -33,6 +36,8 @@ export interface KillPlan {
   pauseMs: number
   /** Messages per second. */
   rate: number
+  /** Commands name cells, as on a sharded cluster. */
+  namesCells?: boolean
   report?(line: string): void
 }
 
@@ -53,6 +58,8 @@ export interface KillReport {
   ambiguous: number
   /** Duplicates without an ambiguous attempt. */
   unexplained: number
+  /** How many accepted messages each cell has. */
+  cells: Record<number, number>
 }
 
 const SECRET = 'a secret of at least thirty-two bytes'
@@ -65,12 +72,13 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
   const workers: ServiceProcess[] = []
   try {
     const submit = await prepare(mongo)
+    if (plan.namesCells) await nameCells(mongo, () => undefined, 0)
     for (let i = 0; i < plan.workers; i++) workers.push(await startWorker(set, receiver))
     const load = startLoad(submit, plan.rate)
     for (const disruption of plan.disruptions) {
       await sleep(plan.pauseMs)
       plan.report?.(disruption)
-      await disrupt(disruption, set, receiver, workers)
+      await (disruption === 'cell' ? addCell(mongo) : disrupt(disruption, set, receiver, workers))
     }
     await sleep(plan.pauseMs)
     const { accepted, refused } = await load.stop()
@@ -83,6 +91,12 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     await mongo.stop()
     await set.stop()
   }
+}
+
+async function addCell(mongo: Mongo): Promise<void> {
+  const { cells } = await readCellSettings(mongo)
+  await growCells(mongo, cells + 1)
+  await cellsOf(mongo.db).read()
 }
 
 async function prepare(mongo: Mongo): Promise<() => Promise<string | undefined>> {
@@ -105,7 +119,7 @@ async function prepare(mongo: Mongo): Promise<() => Promise<string | undefined>>
     ...placement,
   })
   return async () => {
-    const id = newId('em')
+    const id = cellsOf(mongo.db).newMessageId(new Date())
     const outcome = await enqueue({
       id,
       user_id: user._id,
@@ -164,7 +178,7 @@ async function startWorker(set: ReplicaSet, receiver: Receiver): Promise<Service
 }
 
 async function disrupt(
-  disruption: Disruption,
+  disruption: Exclude<Disruption, 'cell'>,
   set: ReplicaSet,
   receiver: Receiver,
   workers: ServiceProcess[],
@@ -235,5 +249,12 @@ async function evaluate(
     duplicates: twice.length,
     ambiguous: events.filter(event => event.ambiguous).length,
     unexplained: twice.filter(id => !ambiguous.has(id)).length,
+    cells: countBy(accepted, cellOf),
   }
+}
+
+function countBy<T>(all: readonly T[], keyOf: (one: T) => number): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const one of all) counts[keyOf(one)] = (counts[keyOf(one)] ?? 0) + 1
+  return counts
 }

@@ -1,10 +1,11 @@
 /** Programs and files for tests: found on PATH or in the cache, or built once from their Go modules. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import releasePrograms from '../../../scripts/release/programs.json' with { type: 'json' }
 import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
 import { envtestFolder } from '../kubernetes/apiserver-binaries.ts'
 import { aptInstall, MissingProgram } from './missing-program.ts'
@@ -17,10 +18,13 @@ export const PACKAGES = {
   curl: 'curl',
   kdig: 'knot-dnsutils',
   knotd: 'knot',
+  msmtp: 'msmtp',
   named: 'bind9',
+  php: 'php-cli libphp-phpmailer',
   postfix: 'postfix libsasl2-modules',
   promtool: 'prometheus',
   python3: 'python3',
+  ruby: 'ruby ruby-mail',
   swaks: 'swaks libnet-ssleay-perl',
 } as const
 
@@ -54,17 +58,43 @@ export function pathOf(found: Program): string {
 
 /** helm, from PATH, the cache or its Go module. */
 export function findHelm(): Promise<Program> {
-  return find('helm', 'helm.sh/helm/v3/cmd/helm@v3.17.3')
+  return findReleaseProgram('helm')
+}
+
+/** A program of the releases, at the version that makes them; or the registry or the linter that only tests use. */
+export function findReleaseProgram(name: keyof typeof releasePrograms): Promise<Program> {
+  return find(name, ['install', '-ldflags', '-s -w', releasePrograms[name]])
 }
 
 /** kube-score, which checks manifests for good practice. */
 export function findKubeScore(): Promise<Program> {
-  return find('kube-score', 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0')
+  return find('kube-score', ['install', 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0'])
 }
 
 /** kubeconform, which validates manifests against JSON schemas. */
 export function findKubeconform(): Promise<Program> {
-  return find('kubeconform', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.6.7')
+  return find('kubeconform', ['install', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.6.7'])
+}
+
+/** Providers of external-dns as a webhook server: a program of this repository over their Go module. */
+export async function findExternalDns(): Promise<Program> {
+  const source = join(import.meta.dirname, '../dns/external-dns-webhook')
+  const version = /external-dns (v\S+)/.exec(await readFile(join(source, 'go.mod'), 'utf8'))?.[1] ?? ''
+  const name = `external-dns-webhook-${version}`
+  return find(name, ['build', '-trimpath', '-o', join(goPrograms(), name), '.'], source)
+}
+
+/** The Go module that {@link findExternalDnsProgram} is built from; it contains the CRD of DNSEndpoint. */
+export const EXTERNAL_DNS_MODULE = 'sigs.k8s.io/external-dns@v0.19.0'
+
+/** external-dns itself, as its users run it. */
+export function findExternalDnsProgram(): Promise<Program> {
+  return find('external-dns', ['install', '-trimpath', EXTERNAL_DNS_MODULE])
+}
+
+/** glua, the interpreter of gopher-lua, in which Argo CD runs its health scripts. */
+export function findGlua(): Promise<Program> {
+  return find('glua', ['install', 'github.com/yuin/gopher-lua/cmd/glua@v1.1.1'])
 }
 
 const REACHABLE = 'make the Go module proxy reachable (GOPROXY)'
@@ -86,8 +116,11 @@ export async function findGoModule(module: string): Promise<Program> {
   return { missing: new MissingProgram(`${module} could not be fetched: ${reason}`, REACHABLE) }
 }
 
-async function find(name: string, module: string): Promise<Program> {
-  const folder = join(cacheFolder(process.env.XDG_CACHE_HOME), 'go-programs')
+const goPrograms = () => join(cacheFolder(process.env.XDG_CACHE_HOME), 'go-programs')
+
+/** Runs `go` with the arguments, which put the program into the cache. */
+async function find(name: string, build: readonly string[], cwd = tmpdir()): Promise<Program> {
+  const folder = goPrograms()
   const path = onPath(name) ?? executable(join(folder, name))
   if (path) return { path }
   if (!onPath('go'))
@@ -95,8 +128,9 @@ async function find(name: string, module: string): Promise<Program> {
   process.stderr.write(`tests: building ${name} from its Go module (some minutes, once)\n`)
   await mkdir(folder, { recursive: true })
   try {
-    await run('go', ['install', module], {
-      env: { ...process.env, GOBIN: folder, GOFLAGS: '-trimpath' },
+    await run('go', [...build], {
+      cwd,
+      env: { ...process.env, GOBIN: folder, GOFLAGS: '-trimpath', CGO_ENABLED: process.env.CGO_ENABLED ?? '0' },
       timeout: 900_000,
     })
     return { path: join(folder, name) }

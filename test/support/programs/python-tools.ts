@@ -1,10 +1,9 @@
 /** Programs and libraries from PyPI for tests: installed once with pip into the cache, at the versions of a file. */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { delimiter, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
+import { cachedFolder } from './cached-folder.ts'
 import { aptInstall, MissingProgram } from './missing-program.ts'
 import { everyProgram } from './programs.ts'
 
@@ -55,27 +54,12 @@ async function findPython(): Promise<Python | undefined> {
   return undefined
 }
 
-/** Installs into a temporary folder first: renaming it is atomic. */
 async function install({ path, version }: Python, purpose: Purpose, requirements: string): Promise<string> {
-  const hash = createHash('sha256')
-    .update(await readFile(requirements))
-    .digest('hex')
-  const cache = cacheFolder(process.env.XDG_CACHE_HOME)
-  const folder = join(cache, `python${version}-${purpose}-${hash.slice(0, 16)}`)
-  if (await exists(folder)) return folder
-  process.stderr.write(`tests: installing the Python packages of ${FILES[purpose]} with pip (half a minute, once)\n`)
-  await mkdir(cache, { recursive: true })
-  const work = await mkdtemp(`${folder}.`)
-  try {
-    const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--target', work]
+  return cachedFolder(`python${version}-${purpose}`, await readFile(requirements, 'utf8'), async folder => {
+    process.stderr.write(`tests: installing the Python packages of ${FILES[purpose]} with pip (half a minute, once)\n`)
+    const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--target', folder]
     await run(path, ['-m', 'pip', 'install', ...options, '-r', requirements], { timeout: 600_000 })
-    await rename(work, folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error // another run was first
-    })
-    return folder
-  } finally {
-    await rm(work, { recursive: true, force: true })
-  }
+  })
 }
 
 function toolsOf(python: string, folder: string): PythonTools {
@@ -92,13 +76,6 @@ function toolsOf(python: string, folder: string): PythonTools {
       }
     },
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 function lastLine(error: unknown): string {

@@ -51,6 +51,8 @@ const byProvider = 'the login provider selects the account (see oidc-login.test.
 const byPasskey = 'acts on passkeys of the account only; a foreign one is 404 (see passkeys.test.ts)'
 const self = 'reads and writes only the account of the session (see the tests of accounts)'
 
+const views = 'are of the user in its account; foreign ones are 404 (see message-views.test.ts)'
+
 const members = 'acts on accounts of the user; foreign members and invitations are 404 (see members.test.ts)'
 
 const queue = 'acts on mail of the caller; foreign holds, domains and messages are 404 (see the tests of queue control)'
@@ -161,6 +163,11 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'PUT /api/v1/dns-accounts/{id}': { kind: 'item', resource: 'dns_account', own: 503, body: DEAD_SERVER },
   'POST /api/v1/dns-accounts/{id}/test': { kind: 'item', resource: 'dns_account', own: 200 },
   'DELETE /api/v1/dns-accounts/{id}': { kind: 'item', resource: 'dns_account', own: 204 },
+  'GET /api/v1/emails/count': { kind: 'own', reason: 'counts messages of the caller (see message-list.test.ts)' },
+  'GET /api/v1/emails/export': { kind: 'own', reason: 'the messages of the caller (see message-list.test.ts)' },
+  'GET /api/v1/me/message-views': { kind: 'own', reason: views },
+  'POST /api/v1/me/message-views': { kind: 'own', reason: views },
+  'DELETE /api/v1/me/message-views/{id}': { kind: 'own', reason: views },
   'POST /api/v1/suppressions': { kind: 'own', reason: created },
   'POST /api/v1/suppressions/batch': { kind: 'own', reason: created },
   'POST /api/v1/suppressions/import': { kind: 'own', reason: created },
@@ -227,7 +234,23 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
     kind: 'own',
     reason: 'a stream of events of the caller only (see the tests of the live tail)',
   },
+  'GET /api/v1/stats/hours': { kind: 'own', reason: 'counts messages of the caller (see statistics.test.ts)' },
+  'GET /api/v1/stats/failing-destinations': {
+    kind: 'own',
+    reason: 'the messages of the caller (see statistics.test.ts)',
+  },
   'GET /api/v1/stats': { kind: 'own', reason: 'counts the messages of the caller (see the tests of reports)' },
+  'GET /api/v1/domains/{id}/inbox/messages': { kind: 'item', resource: 'domain', own: 200 },
+  'DELETE /api/v1/domains/{id}/inbox/messages': { kind: 'item', resource: 'domain', own: 200 },
+  'GET /api/v1/domains/{id}/inbox/messages/{message}': { kind: 'item', resource: 'domain', own: 200 },
+  'DELETE /api/v1/domains/{id}/inbox/messages/{message}': { kind: 'item', resource: 'domain', own: 204 },
+  'GET /api/v1/domains/{id}/inbox/messages/{message}/raw': { kind: 'item', resource: 'domain', own: 200 },
+  'GET /api/v1/domains/{id}/inbox/messages/{message}/preview': { kind: 'item', resource: 'domain', own: 200 },
+  'GET /api/v1/domains/{id}/inbox/messages/{message}/attachments/{index}': {
+    kind: 'item',
+    resource: 'domain',
+    own: 200,
+  },
   'GET /api/v1/inbox': { kind: 'list', resource: 'captured' },
   'GET /api/v1/inbox/{id}/raw': { kind: 'item', resource: 'captured', own: 200 },
   'GET /api/v1/inbox/{id}/preview': { kind: 'item', resource: 'captured', own: 200 },

@@ -39,7 +39,13 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 const pathOf = ({ path }: AnyEndpoint, id: string) =>
-  path.replace('{id}', id).replace('{selector}', 's1').replace('{delivery}', `msg_${id}`).replace('{version}', '1')
+  path
+    .replace('{id}', id)
+    .replace('{selector}', 's1')
+    .replace('{delivery}', `msg_${id}`)
+    .replace('{version}', '1')
+    .replace('{message}', `${id.replace('dom_', 'em_')}.0`)
+    .replace('{index}', '0')
 const keyOf = ({ method, path }: AnyEndpoint) => `${method} ${path}`
 const rows = <K extends Row['kind']>(kind: K) =>
   MAIL_OPERATIONS.flatMap(operation => {
@@ -60,7 +66,14 @@ const GIVE: Record<ResourceType, (userId: string) => Promise<string>> = {
         created_at: new Date(),
       },
     ]
-    return (await giveDomain(api.db, userId, `${newId('d').replace('_', '')}.example`, { dkim }))._id
+    const { _id } = await giveDomain(api.db, userId, `${newId('d').replace('_', '')}.example`, { dkim })
+    // Its inbox has a message with an attachment, whose id follows from that of the domain.
+    const m = _id.replace('dom_', 'em_')
+    const mail = { mail_from: 'a@example.com', rcpts: ['b@example.net'], at: new Date() }
+    const raw = Buffer.from('Content-Type: text/csv\r\n\r\na,b\r\n')
+    const exp = new Date(Date.now() + 3_600_000)
+    await saveCaptured(api.mongo, [{ _id: `${m}.0`, m, user_id: userId, domain_id: _id, ...mail, raw, exp }])
+    return _id
   },
   dns_account: async userId => {
     const _id = newId('dns')

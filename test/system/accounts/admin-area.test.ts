@@ -94,7 +94,8 @@ describe('certificates', () => {
     }
     await write(['other.example', '192.0.2.1'], 5)
     const env = { SUBMISSION_TLS_CERT: cert, SUBMISSION_TLS_KEY: key, SUBMISSION_LISTEN: '127.0.0.1:0:tls' }
-    const running = await smtp(testFoundation(api.mongo as Parameters<typeof testFoundation>[0], env))
+    const foundation = testFoundation(api.mongo as Parameters<typeof testFoundation>[0], env)
+    const running = await smtp(foundation)
     onTestFinished(() => running.stop())
     await until(async () => (await list()).data.length === 1)
     expect(await list()).toMatchObject({
@@ -110,6 +111,13 @@ describe('certificates', () => {
       ],
     })
     const [{ fingerprint }] = (await list()).data
+    const daysLeft = async () => {
+      const { values } = await foundation.metrics.certificateExpiry.get()
+      const [{ labels, value } = { labels: {}, value: 0 }] = values
+      expect([values.length, labels.use]).toEqual([1, 'submission'])
+      return Math.round((value - Date.now() / 1_000) / 86_400)
+    }
+    expect(await daysLeft()).toBe(5)
     await write(['mail.sender.test'], 90)
     await until(async () => {
       const [listed] = (await list()).data
@@ -117,6 +125,7 @@ describe('certificates', () => {
     })
     const { data } = await list()
     expect(data).toMatchObject([{ names: ['mail.sender.test'], status: 'warning', faults: ['self_signed'] }])
+    expect(await daysLeft()).toBe(90)
     await collectionOf(api.db, CERTIFICATES).deleteMany({})
   })
 

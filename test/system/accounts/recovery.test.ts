@@ -211,11 +211,11 @@ describe('the own address', () => {
       body: { email: 'former@example.net' },
     })
     await work()
-    expect(outbox).toMatchObject([{ to: 'new@example.net', subject: 'Confirm your e-mail address' }])
+    expect(outbox).toMatchObject([{ to: 'new@example.net', subject: 'Confirm your email address' }])
     expect((await confirm(tokenFor('new@example.net'))).status).toBe(204)
     expect((await client.get('/api/v1/me')).body.email).toBe('new@example.net')
     await work()
-    expect(outbox[1]).toMatchObject({ to: 'former@example.net', subject: 'Your e-mail address was changed' })
+    expect(outbox[1]).toMatchObject({ to: 'former@example.net', subject: 'Your email address was changed' })
     expect(await confirm(tokenFor('new@example.net'))).toMatchObject({ status: 410 })
     expect((await listAudit(api.db, user._id, { limit: 9 })).map(({ action }) => action).sort()).toEqual([
       'user.email_confirmed',
@@ -231,7 +231,7 @@ describe('the own address', () => {
     expect((await findUser(api.db, given.user._id))?.email).toBeUndefined()
     expect(await complete(token)).toMatchObject({ status: 410 })
     await work()
-    expect(outbox.at(-1)).toMatchObject({ to: given.email, subject: 'Your e-mail address was changed' })
+    expect(outbox.at(-1)).toMatchObject({ to: given.email, subject: 'Your email address was changed' })
   })
 
   test('a link that an older password allowed confirms nothing', async () => {

@@ -110,6 +110,29 @@ describe('a caller is refused', () => {
   })
 })
 
+test('a key that may only write suppressions changes them, and the address takes the place of the id', async () => {
+  const authorization = `Bearer ${await api.keyWith({ scopes: ['suppressions:write'] })}`
+  const call = async (method: 'POST' | 'DELETE', path: string, body?: object) => {
+    const { status, body: answer } = await api.call(method, path, body, { authorization })
+    return [status, answer]
+  }
+  const emails = ['w1@example.net', 'w2@example.net', 'w3@example.net']
+  const [first, second, third] = emails.map(id => ({ object: 'suppression', id }))
+  expect(await call('POST', '/suppressions/batch/add', { emails })).toEqual([200, { data: [first, second, third] }])
+  expect(await call('DELETE', '/suppressions/w1@example.net')).toEqual([200, { ...first, deleted: true }])
+  expect(await call('DELETE', '/suppressions/w1@example.net')).toMatchObject([404, { name: 'not_found' }])
+  expect(await call('POST', '/suppressions/batch/remove', { emails: emails.slice(0, 2) })).toEqual([
+    200,
+    {
+      data: [
+        { ...first, deleted: false },
+        { ...second, deleted: true },
+      ],
+    },
+  ])
+  expect((await api.call('GET', '/suppressions/w3@example.net')).status).toBe(200)
+})
+
 describe('everything of another account is unknown', () => {
   test('by its id', async () => {
     const { body: email } = await api.call('POST', '/emails', { ...MESSAGE, scheduled_at: 'in 1 hour' })
@@ -249,6 +272,36 @@ test('input is taken as PHP and Laravel send it: null, empty lists, headers of t
   expect(raw).not.toContain('<a@b>')
   const none = await api.call('POST', '/emails', { ...MESSAGE, headers: [], html: '' })
   expect(none.status).toBe(200)
+})
+
+test('requests are answered as the SDK for Ruby sends and reads them: it needs JSON, also of a removal', async () => {
+  const agent = { 'user-agent': 'resend-ruby:1.1.0', accept: 'application/json' }
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  // What its mailer for Rails makes of a message: header fields of the message itself, bytes as integers.
+  const headers = {
+    ...{ Date: 'Tue, 24 Nov 2026 12:00:00 +0000', 'Message-ID': '<a@b.mail>', 'Content-Transfer-Encoding': '7bit' },
+    ...{ 'X-Order': 7, 'In-Reply-To': '<c@d>' },
+  }
+  const attachments = [{ filename: 'a.txt', content: [104, 105] }]
+  const mail = { ...MESSAGE, to: ['bob@example.net'], from: 'Ann <ann@sender.example>', headers, attachments }
+  const sent = await api.call('POST', '/emails', { ...mail, scheduled_at: inHours(24) }, agent)
+  expect([sent.status, sent.body.message]).toEqual([200, undefined])
+  const id = String(sent.body.id)
+  const raw = await api.rawOf(id)
+  expect(raw).toContain('X-Order: 7')
+  expect(raw).toContain(Buffer.from('hi').toString('base64'))
+  const moved = { email_id: id, scheduled_at: inHours(48) }
+  const { body: key } = await api.call('POST', '/api-keys', { name: 'ruby' }, agent)
+  for (const [method, path, body] of [
+    ['GET', `/emails/${id}`],
+    ['PATCH', `/emails/${id}`, moved],
+    ['POST', `/emails/${id}/cancel`],
+    ['DELETE', `/api-keys/${key.id}`],
+  ] as const) {
+    const answer = await api.call(method, path, body, agent)
+    expect([path, answer.status, answer.body.message]).toEqual([path, 200, undefined])
+    expect(answer.body).toBeTypeOf('object')
+  }
 })
 
 test('large bodies are read as they arrive, with bytes as base64 and as integers', async () => {

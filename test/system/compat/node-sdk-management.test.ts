@@ -75,6 +75,14 @@ test('a key is made, sends for its domain alone, is listed and removed', async (
   expect((await ok(resend.apiKeys.list())).data.map(({ id }) => id)).not.toContain(made.id)
 })
 
+test('revoked keys leave no empty page', async () => {
+  const first = await ok(resend.apiKeys.create({ name: 'first' }))
+  for (const name of ['a', 'b', 'c']) await ok(resend.apiKeys.remove((await ok(resend.apiKeys.create({ name }))).id))
+  const last = await ok(resend.apiKeys.create({ name: 'last' }))
+  const { data, has_more } = await ok(resend.apiKeys.list({ limit: 1, after: first.id }))
+  expect([data.map(({ id }) => id), has_more]).toEqual([[last.id], false])
+})
+
 test('a key with full access has the rights of the one that made it', async () => {
   const { token } = await ok(resend.apiKeys.create({ name: 'All' }))
   await ok(new Resend(token, { baseUrl: api.url }).suppressions.list())

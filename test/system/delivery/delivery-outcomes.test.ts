@@ -238,6 +238,26 @@ describe('modes', () => {
     expect(await readCaptured(environment.mongo, 'usr_other', id)).toEqual([])
   })
 
+  test('capture: what a domain captures stays captured when the installation sends', async () => {
+    const environment = await startDeliveryEnvironment({ env: { DELIVERY_MODE: 'capture' } })
+    const capturing = await environment.work()
+    const now = await environment.submit({ to: ['a@one.example', 'b@two.example'], capture: 'domain' })
+    await finished(environment, now)
+    const soon = new Date(environment.clock.now().getTime() + 60_000)
+    const later = await environment.submit({ capture: 'domain', scheduled_at: soon })
+    await capturing.stop()
+    environment.config.DELIVERY_MODE = 'direct'
+    await environment.work()
+    environment.clock.advance(61_000)
+    await finished(environment, later)
+    const mails = await listCaptured(environment.mongo, environment.userId, 10)
+    expect(mails.map(({ m, rcpts }) => [m, rcpts])).toEqual([
+      [later, [at('b')]],
+      [now, ['a@one.example', 'b@two.example']],
+    ])
+    expect(environment.receiver.connections()).toBe(0)
+  })
+
   test('capture: stores a requested success report in the inbox of the account', async () => {
     const environment = await startDeliveryEnvironment({ env: { DELIVERY_MODE: 'capture' } })
     await environment.work()

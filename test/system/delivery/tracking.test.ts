@@ -137,9 +137,23 @@ describe('tracked mail', () => {
     // Nothing else of the reader is kept.
     const [stored] = await collectionOf(api.db, EVENTS).find({ m: sent.body.id, type: 'opened' }).toArray()
     expect(Object.keys(stored ?? {}).toSorted()).toEqual(
-      ['_id', 'at', 'attempt', 'exp', 'explanation', 'm', 'ms', 'rcpt', 'text', 'type', 'user_agent', 'user_id'].filter(
-        field => field in (stored ?? {}),
-      ),
+      [
+        ...[
+          '_id',
+          'at',
+          'attempt',
+          'cell',
+          'exp',
+          'explanation',
+          'm',
+          'ms',
+          'rcpt',
+          'text',
+          'type',
+          'user_agent',
+          'user_id',
+        ],
+      ].filter(field => field in (stored ?? {})),
     )
     expect(JSON.stringify(stored)).not.toContain('127.0.0.1')
   })

@@ -43,14 +43,15 @@ test('kill -9 of a worker in the middle of its requests', async () => {
   await receiver.heard(52)
   first.kill('SIGKILL')
   await first.exited
-  const underWay = new Set(receiver.received.slice(50).map(({ id }) => id))
+  const events = collectionOf(mongo.db, MAIL_WEBHOOK_EVENTS)
+  // An answer that arrived but was not recorded yet may be repeated as well.
+  const recorded = new Set((await events.find({ state: 'done' }, { projection: { _id: 1 } }).toArray()).map(e => e._id))
   receiver.reply = response => void response.writeHead(204).end()
   const second = startService('worker', env)
   onTestFinished(async () => {
     second.kill('SIGTERM')
     await second.exited
   })
-  const events = collectionOf(mongo.db, MAIL_WEBHOOK_EVENTS)
   // What the dead worker held becomes due again after its claim, a minute: here at once.
   await events.updateMany({ state: 'waiting', attempts: { $gt: 0 } }, { $set: { due: new Date(0) } })
   await until(async () => (await events.countDocuments({ state: 'done' })) === EVENTS, 60_000)
@@ -58,7 +59,7 @@ test('kill -9 of a worker in the middle of its requests', async () => {
   expect(new Set(ids).size).toBe(EVENTS)
   const twice = ids.filter((id, n) => ids.indexOf(id) !== n)
   expect(twice.length).toBeGreaterThan(0)
-  expect(twice.every(id => underWay.has(id))).toBe(true)
+  expect(twice.filter(id => recorded.has(id))).toEqual([])
   expect(receiver.forged).toBe(0)
 })
 

@@ -2,6 +2,7 @@
  * A worker that dies between two writes of a settlement: whatever was written, the next worker brings log, queue and
  * message to the same end, sends nothing twice that was answered, and reports a failure once.
  */
+
 import { describe, expect, test } from 'vitest'
 import { type Result, resultOf, unrecordedResult } from '../../../services/mail/delivery/batch/attempt-result.ts'
 import { createSettle } from '../../../services/mail/delivery/batch/settle.ts'
@@ -10,6 +11,7 @@ import type { Sent } from '../../../services/mail/delivery/smtp/transport.ts'
 import { createSuppress } from '../../../services/mail/delivery/suppress-bounced.ts'
 import { RefusalRecorder } from '../../../services/mail/domains/record-refusals.ts'
 import { readBody } from '../../../services/mail/store/bodies.ts'
+import { cellsOf } from '../../../services/mail/store/cells.ts'
 import { DeliveryQueue } from '../../../services/mail/store/deliveries.ts'
 import { type ClaimedDelivery, type ClaimRef, toDelivery } from '../../../services/mail/store/delivery.ts'
 import { Outbox } from '../../../services/mail/store/outgoing.ts'
@@ -60,7 +62,11 @@ function settling(scene: DeliveryEnvironment, signal: AbortSignal) {
   const placement = { slots: 8, relay: false, bodyDays: 7, logDays: 30 }
   const enqueue = createEnqueue({ mongo, log: silentLog, metrics, wake: () => undefined, ...placement })
   const readRaw = (id: string, parts: number) => readBody(mongo, id, parts)
-  const report = createReport({ enqueue, readRaw, clock, from: 'postmaster@mail.test', hostname: 'mail.test' })
+  const report = createReport({
+    ...{ enqueue, readRaw, clock, from: 'postmaster@mail.test', hostname: 'mail.test' },
+    findCapture: async () => undefined,
+    cells: cellsOf(mongo.db),
+  })
   const queue = new DyingQueue(mongo)
   const outbox = new DyingOutbox(mongo, 30)
   let fate: Fate | undefined

@@ -114,6 +114,10 @@ describe('a new domain', () => {
       ['verified', 'domain.verified'],
     ])
     expect(checks[0]?.queries).toBeGreaterThan(5)
+    // The first one changed every record, the second one none.
+    expect(checks[0]?.changes).toEqual([])
+    expect(checks[1]?.changes).toContainEqual({ row: 'ownership', to: 'verified' })
+    expect(checks[1]?.changes?.length).toBe(checks[1]?.records.length)
   })
 })
 
@@ -137,7 +141,12 @@ describe('a sub-domain', () => {
     environment.recursor.misbehave.set('*', 'silence')
     await verifyDomain(environment.deps, domain._id)
     const silent = await environment.domain(domain._id)
-    expect(silent.check).toMatchObject({ zones: checked.check?.zones, dmarc: checked.check?.dmarc })
+    expect(checked.check?.name_servers?.length).toBeGreaterThan(0)
+    expect(silent.check).toMatchObject({
+      zones: checked.check?.zones,
+      dmarc: checked.check?.dmarc,
+      name_servers: checked.check?.name_servers,
+    })
   })
 
   test('without a DMARC record has the policy above it, and its own record is proposed no weaker', async () => {

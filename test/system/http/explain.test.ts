@@ -90,7 +90,7 @@ describe('an explanation', () => {
       ['receiver', 'explain.do_slow_down', 'throttled'],
       ['recipient', 'explain.do_remove_suppression', null],
     ])
-    expect(recipients[0]?.what).toMatch(/^mx\.example\.net refused the message for good at \d{4}-/)
+    expect(recipients[0]?.what).toMatch(/^mx\.example\.net rejected the message permanently at \d{4}-/)
   })
 
   test('rests on the reply, the DNS check, the state of the destination, and the suppression', async () => {

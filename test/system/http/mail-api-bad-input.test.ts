@@ -126,8 +126,8 @@ interface Schema {
 }
 
 const SOON = new Date(Date.now() + 7_200_000).toISOString()
-/** An optional field without which nothing is sent. */
-const ALWAYS = ['text']
+/** Optional fields without which nothing is sent, as no template replaces them. */
+const ALWAYS = ['subject', 'text']
 /** Valid values of fields by name, where the schema alone does not suffice. */
 const WANTED: Readonly<Record<string, string>> = {
   from: 'ann@sender.example',

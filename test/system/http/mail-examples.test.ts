@@ -108,6 +108,8 @@ const RECORDS: Readonly<Record<string, (caller: Caller) => Promise<string>>> = {
     await publishTemplate(deps, user._id, _id, { name: 'test' })
     return _id
   },
+  mv: async ({ client }) =>
+    (await client.post('/api/v1/me/message-views', { name: 'test', filters: { status: 'bounced' } })).body.id,
   wh: async ({ client }) => (await client.post('/api/v1/webhooks', { url: 'https://127.0.0.1:1/' })).body.id,
   em: async ({ user }) => {
     await giveDomain(api.db, user._id, 'example.com').catch(() => undefined)
@@ -206,6 +208,15 @@ const captured: Prepare = async ({ user }) => {
   const exp = new Date(Date.now() + 3_600_000)
   await saveCaptured(api.mongo, [{ _id: `${m}.0`, m, user_id: user._id, ...envelope, raw, at: new Date(), exp }])
   return { [`em_${ID}.0`]: `${m}.0` }
+}
+/** In the inbox of a domain, with an attachment. */
+const received: Prepare = async caller => {
+  const [m, id] = [newId('em'), (await RECORDS.dom?.(caller)) ?? '']
+  const envelope = { mail_from: 'a@example.com', rcpts: ['b@example.net'], at: new Date() }
+  const raw = Buffer.from('Content-Type: text/csv\r\n\r\na,b\r\n')
+  const exp = new Date(Date.now() + 3_600_000)
+  await saveCaptured(api.mongo, [{ _id: `${m}.0`, m, user_id: caller.user._id, domain_id: id, ...envelope, raw, exp }])
+  return { [`dom_${ID}`]: id, [`em_${ID}.0`]: `${m}.0` }
 }
 const delivered: Prepare = async caller => {
   const id = (await RECORDS.wh?.(caller)) ?? ''
@@ -381,6 +392,11 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   getRawCapturedEmail: captured,
   previewCapturedEmail: captured,
+  getInboxMessage: received,
+  deleteInboxMessage: received,
+  getRawInboxMessage: received,
+  previewInboxMessage: received,
+  getInboxAttachment: received,
   getWebhookDelivery: delivered,
   replayWebhookDelivery: delivered,
   addDomainReport: async caller => ({ [`dom_${ID}`]: (await RECORDS.dom?.(caller)) ?? '', ...recent() }),

@@ -49,7 +49,7 @@ const CLEAR: Record<string, string> = {
   STARTTLS: '220 2.0.0 Ready',
 }
 const SECURE: Record<string, string> = { ...CLEAR, EHLO: '250-mail.example.com\r\n250 AUTH PLAIN LOGIN' }
-const certificate = await makeCertificate(['127.0.0.1'], 1, new Date())
+const certificate = await makeCertificate(['mail.example.com', '127.0.0.1'], 1, new Date())
 
 /** Returns the port. */
 async function startSmtp({ clear, secure, tls = false, onCommand }: Smtp = {}, port = 0): Promise<number> {
@@ -139,6 +139,21 @@ test("passes for Postwright's own listeners", async () => {
   const { starttls, tls } = await startListener()
   const { code, lines } = await selfTest({ ports: `${starttls}:starttls,${tls}:tls` })
   expect({ code, lines }).toEqual({ code: 0, lines: [GOOD_LINES[0], ...GOOD_LINES] })
+})
+
+test.each([
+  ['covers the host name', 'mail.example.com', 0, 'ok   SMTP port PORT relays for nobody: MAIL without login got 530'],
+  [
+    'was made for another host name',
+    'smtp.example.com',
+    1,
+    'FAIL SMTP port PORT relays for nobody: the certificate does not cover smtp.example.com: DNS:mail.example.com, IP Address:127.0.0.1',
+  ],
+])('a certificate that %s, on both kinds of port', async (_what, name, code, line) => {
+  const ports = `${await startSmtp()}:starttls,${await startSmtp({ tls: true })}:tls`
+  const outcome = await selfTest({ ports, env: { CERTIFICATE_HOST: name } })
+  expect(outcome.code).toBe(code)
+  expect(outcome.lines.filter(text => text.includes('SMTP port'))).toEqual([line, line])
 })
 
 describe('a failing API', () => {

@@ -32,6 +32,8 @@ const lists: [path: string, name: string, filter: Record<string, string>][] = [
   ['/user', 'users', { status: '1' }],
   ['/user', 'users', { platform: 'ios' }],
   ['/user', 'users', { search: 'ann' }],
+  ['/user', 'users', { order: 'asc' }],
+  ['/user', 'users', { search: 'ann', order: 'asc' }],
   ['/user', 'users', { start_date: '2026-11-21', end_date: '2026-11-21' }],
   ['/subscription', 'subscriptions', {}],
   ['/subscription', 'subscriptions', { status: '1', payment_method: 'alipay' }],

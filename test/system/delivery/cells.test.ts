@@ -1,0 +1,133 @@
+/**
+ * Delivery with several cells, and commands as a sharded cluster needs them. mongos sends a command to the shards of the
+ * cells that it names and to no other; one that names none goes to all. So what mongod saw shows which shards would be
+ * asked.
+ */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { hold, type QueueDeps, release, requestAction } from '../../../services/mail/delivery/control/manage-queue.ts'
+import { cancel, retryNow, retrySite } from '../../../services/mail/delivery/queue-control.ts'
+import { deliveriesOf, eventsOf, findMessage, hasBody } from '../../../services/mail/log/store/message-log.ts'
+import { readBody } from '../../../services/mail/store/bodies.ts'
+import { CELLED } from '../../../services/mail/store/change-cells.ts'
+import { findReported, noteReport } from '../../../services/mail/store/recipient-reports.ts'
+import { cellOf, cellOfSlot, idInCell } from '../../../services/mail/store/rules/cell.ts'
+import { newId } from '../../../services/platform/ids.ts'
+import { type Profiled, profileCommands } from '../../support/database/profile.ts'
+import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import { runKills } from '../../support/mail/kills-under-load.ts'
+import { startReceiver } from '../../support/mail/receiving-server.ts'
+import { until } from '../../support/time/until.ts'
+
+const NAMES = CELLED.map(({ definition }) => definition.name)
+const CELLS = 3
+const SLOTS = 8
+
+/** Whether a filter names cells by equality, or a list of them. */
+function namesCells({ cell, $and }: Record<string, unknown>): boolean {
+  if (Array.isArray($and)) return $and.some(namesCells)
+  if (typeof cell === 'number') return true
+  return typeof cell === 'object' && cell !== null && '$in' in cell && Array.isArray(cell.$in)
+}
+
+const isOne = ({ cell }: Record<string, unknown>) => typeof cell === 'number'
+const idsOf = (count: number) => Array.from({ length: count }, (_, n) => idInCell(newId('em'), n % CELLS))
+
+function controls({ mongo, clock }: DeliveryEnvironment): QueueDeps {
+  return {
+    ...{ mongo, clock, logDays: 30 },
+    findDomain: async () => undefined,
+    findAccount: async id => ({ id, name: id }),
+    destinationOf: written => written,
+  }
+}
+
+/** Mail that is delivered, refused for now and for good, scheduled, canceled, held and tried again. */
+async function everything(scene: DeliveryEnvironment, relay: boolean): Promise<string[]> {
+  const { mongo, clock, userId } = scene
+  const owner = { id: userId, name: 'ann', admin: false }
+  const queue = { mongo, clock, logDays: 30 }
+  const held = await hold(controls(scene), owner, { scope: 'account', value: userId, reason: 'look' })
+  const later = new Date(clock.now().getTime() + 3_600_000)
+  const ids = [
+    ...(await Promise.all(Array.from({ length: 9 }, () => scene.submit()))),
+    ...(await Promise.all(Array.from({ length: 3 }, () => scene.submit({ to: [at('a'), at('b'), at('c')] })))),
+  ]
+  const scheduled = await Promise.all(Array.from({ length: 3 }, () => scene.submit({ scheduled_at: later })))
+  await Promise.all([scene.work(), scene.work()])
+  for (const id of scheduled) expect(await cancel(queue, userId, id)).toBe(1)
+  await until(async () => (await scene.deliveries()).every(({ flow }) => flow === `h ${held._id}`))
+  await release(controls(scene), owner, held)
+  await requestAction(controls(scene), owner, { action: 'retry', scope: 'account', value: userId })
+  await retrySite(queue, { site: '[127.0.0.1]', slots: SLOTS, relay })
+  for (const id of ids) await retryNow(queue, userId, id)
+  await until(async () => (await scene.deliveries()).length === 0, 60_000)
+  for (const id of ids) {
+    const message = await findMessage(mongo.db, userId, id)
+    expect([message?.left, message?.cell]).toEqual([0, cellOf(id)])
+    expect(await eventsOf(mongo.db, id)).toHaveLength(message?.rcpts.length ?? 0)
+    expect([await deliveriesOf(mongo.db, id), await hasBody(mongo.db, id)]).toEqual([[], true])
+    expect(await readBody(mongo, id, 1)).toBeDefined()
+    expect(await findReported(mongo, id, 0)).toBeDefined()
+  }
+  const report = { status: 'bounced', at: clock.now(), report: 'in_1' } as const
+  expect(await noteReport(mongo, ids[0] ?? '', 0, report)).toBe(true)
+  return [...ids, ...scheduled]
+}
+
+const relayTo = (port: number) => ({ DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${port}` })
+
+describe.each(['direct', 'relay'] as const)('%s delivery', mode => {
+  test('names cells in each command on mail, uses an index for each, and sends from all cells', async () => {
+    const relay = await startReceiver()
+    onTestFinished(() => relay.stop())
+    const scene = await startDeliveryEnvironment({ cells: CELLS, env: mode === 'relay' ? relayTo(relay.port) : {} })
+    const { received } = mode === 'relay' ? relay : scene.receiver
+    const read = await profileCommands(scene.mongo, NAMES)
+    const ids = await everything(scene, mode === 'relay')
+    const commands = (await read()).filter(({ filters }) => filters.length > 0)
+    expect(new Set(ids.map(cellOf))).toEqual(new Set([0, 1, 2]))
+    expect(received).toHaveLength(12)
+    expect(new Set(commands.map(({ collection }) => collection))).toEqual(new Set(NAMES))
+    expect(commands.filter(({ filters }) => !filters.every(namesCells)).map(explain)).toEqual([])
+    expect(commands.filter(({ plan }) => plan.includes('COLLSCAN')).map(explain)).toEqual([])
+    // The steps of one delivery ask for what is in one cell: the rest is batches, and looks for what is due.
+    const steps = commands.filter(({ filters }) => filters.every(({ _id }) => typeof _id === 'string'))
+    expect(steps.length).toBeGreaterThan(20)
+    expect(steps.filter(({ filters }) => !filters.every(isOne)).map(explain)).toEqual([])
+    for (const name of NAMES) {
+      const docs = await scene.mongo.db.collection<{ _id: string; cell?: number }>(name).find().toArray()
+      expect(docs.filter(({ _id, cell }) => cell !== cellOf(_id))).toEqual([])
+    }
+  })
+})
+
+function explain({ op, collection, filters, plan }: Profiled): string {
+  return `${op} ${collection} ${plan} ${JSON.stringify(filters)}`
+}
+
+test('a delivery lies in a slot of its cell, and all slots of all cells have an owner', async () => {
+  const scene = await startDeliveryEnvironment({ cells: CELLS })
+  const ids = await Promise.all(idsOf(9).map(() => scene.submit({ scheduled_at: new Date(Date.now() + 3_600_000) })))
+  for (const { m, slot } of await scene.deliveries()) expect(cellOfSlot(slot, SLOTS)).toBe(cellOf(m))
+  expect(new Set(ids.map(cellOf)).size).toBe(CELLS)
+  await Promise.all([scene.work(), scene.work()])
+  const slots = scene.mongo.db.collection<{ _id: number; owner: string }>('slots')
+  await until(async () => {
+    const owners = Map.groupBy(await slots.find().toArray(), ({ owner }) => owner)
+    return !owners.has('') && owners.size === 2 && [...owners.values()].every(({ length }) => length === 12)
+  }, 30_000)
+})
+
+test('cells that are added while mail flows and workers and mongod are killed lose nothing', async () => {
+  const report = await runKills({
+    members: 1,
+    workers: 2,
+    namesCells: true,
+    disruptions: ['cell', 'worker', 'cell', 'mongod'],
+    pauseMs: 4_000,
+    rate: 40,
+  })
+  expect(report).toMatchObject({ lost: 0, queued: 0, unexplained: 0 })
+  expect(report.delivered).toBe(report.accepted)
+  expect(Object.keys(report.cells)).toEqual(['0', '1', '2'])
+}, 240_000)
