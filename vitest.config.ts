@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           ...node,
           name: 'unit',
-          include: ['services/**/*.test.ts', 'scripts/**/*.test.ts', 'operator/**/*.test.ts'],
+          include: ['services', 'scripts', 'operator', 'clients'].map(folder => `${folder}/**/*.test.ts`),
         },
       },
       {

@@ -25,11 +25,13 @@ const COMMANDS = {
   check: ['scripts/check.ts'],
   format: ['scripts/format.ts'],
   admin: ['scripts/admin.ts'],
-  docs: ['scripts/docs.ts', 'scripts/crds.ts', 'scripts/chart.ts'],
+  docs: ['scripts/docs.ts', 'scripts/crds.ts', 'scripts/chart.ts', 'scripts/kustomize.ts', 'scripts/client.ts'],
   bench: ['scripts/bench.ts'],
+  release: ['scripts/release.ts'],
 }
 
-main(process.argv[2], process.argv.slice(3))
+module.exports = { COMMANDS }
+if (require.main === module) main(process.argv[2], process.argv.slice(3))
 
 function main(command, args) {
   const programs = COMMANDS[command]

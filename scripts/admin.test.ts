@@ -76,6 +76,10 @@ describe('with the database of MONGODB_URI', () => {
     ['no account', ['reset-password'], 64, 'usage: npm run admin'],
     ['two accounts', ['reset-password', 'a', 'b'], 64, 'usage: npm run admin'],
     ['another command', ['delete-everything', 'a'], 64, 'usage: npm run admin'],
+    ['shard with a value', ['shard', 'a'], 64, 'usage: npm run admin'],
+    ['shard, on a replica set', ['shard'], 1, 'MONGODB_URI leads to a replica set'],
+    ['add-cell with two values', ['add-cell', 'a', 'b'], 64, 'usage: npm run admin'],
+    ['add-cell, in a new database', ['add-cell'], 1, 'no process of Postwright has worked with this database'],
     ['nothing', [], 64, 'usage: npm run admin'],
   ])('%s changes nothing and prints an error', async (_, args, code, text) => {
     const before = await collectionOf(mongo.db, users).find().toArray()

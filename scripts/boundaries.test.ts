@@ -56,6 +56,7 @@ const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[]
   ['home-of-prom-client', 'services/mail/delivery/a.ts', 'package:prom-client'],
   ['home-of-pino', 'services/mail/delivery/a.ts', 'package:pino'],
   ['home-of-liquidjs', 'services/mail/delivery/a.ts', 'package:liquidjs'],
+  ['home-of-modelcontextprotocol-server', 'services/mail/log/http/a.ts', 'package:@modelcontextprotocol/server'],
   ['home-of-parse', 'services/mail/delivery/a.ts', 'package:parse5'],
   ['home-of-selfsigned', 'services/mail/delivery/a.ts', 'package:selfsigned'],
   ['home-of-sax', 'services/mail/reports/a.ts', 'package:sax'],

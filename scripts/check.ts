@@ -13,6 +13,10 @@ const bin = (name: string, ...args: string[]) => [process.execPath, `node_module
 const checks: Check[] = [
   { name: 'types', command: bin('typescript/bin/tsc', '--noEmit') },
   { name: 'types of the panel', command: bin('typescript/bin/tsc', '--noEmit', '-p', 'services/panel/tsconfig.json') },
+  {
+    name: 'types of the client',
+    command: bin('typescript/bin/tsc', '--noEmit', '-p', 'clients/typescript/tsconfig.json'),
+  },
   { name: 'lint', command: bin('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.') },
   {
     name: 'import boundaries',
@@ -33,6 +37,8 @@ const checks: Check[] = [
   { name: 'generated documents are current', command: [process.execPath, 'scripts/docs.ts', '--check'] },
   { name: 'custom resource definitions are current', command: [process.execPath, 'scripts/crds.ts', '--check'] },
   { name: 'derived chart files are current', command: [process.execPath, 'scripts/chart.ts', '--check'] },
+  { name: 'the base for Kustomize is current', command: [process.execPath, 'scripts/kustomize.ts', '--check'] },
+  { name: 'the generated client is current', command: [process.execPath, 'scripts/client.ts', '--check'] },
 ]
 
 let failed = 0

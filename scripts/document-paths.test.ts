@@ -12,7 +12,8 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(/[`']([\w@./-]+\.(?:ts|tsx|cjs|json|txt))(?:`|')/g)].map(match => match[1] ?? '')
 }
 
-function isKnown(name: string): boolean {
+function isKnown(given: string): boolean {
+  const name = given.replace(/^\.\//, '')
   return ELSEWHERE.has(name) || tracked.some(file => file === name || file.endsWith(`/${name}`))
 }
 

@@ -5,6 +5,7 @@ import { managementCollections, mountMailApi } from './mail/http/index.ts'
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { authoriseWith } from './mail/http/shared/authorise.ts'
+import { mountMcp } from './mail/mcp/http/mount-mcp.ts'
 import { REPORTS_PATH } from './mail/message/report-address.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { UNSUBSCRIBE_PATH } from './mail/streams/unsubscribe-link.ts'
@@ -57,6 +58,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     accountOf: async context => (await authorise(context, { kind: 'session' })).account.id,
   })
   mountSend(app, { ...foundation, authorise, submission, closing: closing.signal })
+  mountMcp(app, { ...foundation, authorise, submission })
   mountMailApi(app, foundation, { subscriptionRole: accountId => roleOfAccount(subscriptions, accountId) })
   await mountPanel(app, {
     folder: PANEL_FOLDER,

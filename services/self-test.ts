@@ -1,10 +1,12 @@
 /** Main of `helm test`: every API answers, every SMTP port offers TLS and login, and none relays for strangers. */
 import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, TLSSocket } from 'node:tls'
 import { retry } from './platform/concurrency/retry.ts'
 
 /** SMTP_PORTS: `port:mode` as in SUBMISSION_LISTEN, with the public ports. */
 const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', COMPAT_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
+/** Host name that clients connect to, which the certificate has to cover; empty: not checked. */
+const { CERTIFICATE_HOST = '' } = process.env
 /** How long a Service may refuse connections, and how long a conversation may take, in seconds: shorter in tests. */
 const { SERVICE_WAIT_SECONDS = '15', CONVERSATION_SECONDS = '30' } = process.env
 const ANSWER_MS = 10_000
@@ -91,11 +93,20 @@ async function refusesRelay(port: number, implicitTls: boolean): Promise<string>
     const offers = await command('EHLO self-test.invalid', '250')
     if (!/^250[ -]AUTH /im.test(offers)) throw new Error('AUTH is not offered')
     await command('MAIL FROM:<stranger@self-test.invalid>', '530')
+    assertCovered(socket)
     return 'MAIL without login got 530'
   } finally {
     clearTimeout(late)
     socket.destroy()
   }
+}
+
+/** After a change of the host name an old certificate makes every client that verifies it fail. */
+function assertCovered(socket: Socket): void {
+  const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+  if (!CERTIFICATE_HOST || certificate?.checkHost(CERTIFICATE_HOST)) return
+  const names = certificate?.subjectAltName ?? 'no certificate'
+  throw new Error(`the certificate does not cover ${CERTIFICATE_HOST}: ${names}`)
 }
 
 /** A function that sends a line (or nothing) and returns the complete reply; rejects when its code is another. */

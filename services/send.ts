@@ -2,6 +2,7 @@
 
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { authoriseWith } from './mail/http/shared/authorise.ts'
+import { mountMcp } from './mail/mcp/http/mount-mcp.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
@@ -25,7 +26,9 @@ export async function send(foundation: Foundation): Promise<Running & { port: nu
     onUntrustedForwarding: watchForwarding(foundation),
   })
   app.use(securityHeaders(config.APP_BASE_URL))
-  mountSend(app, { ...foundation, authorise: authoriseWith(foundation), submission, closing: closing.signal })
+  const authorise = authoriseWith(foundation)
+  mountSend(app, { ...foundation, authorise, submission, closing: closing.signal })
+  mountMcp(app, { ...foundation, authorise, submission })
   app.use(notFound)
   const address = { port: config.APP_PORT, host: config.APP_HOST, setting: 'APP_PORT' }
   const server = await serveHttp(app.callback(), { ...address, closing: closing.signal })

@@ -15,6 +15,7 @@ import { EVENTS } from './mail/store/events.ts'
 import { MESSAGES } from './mail/store/messages.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { listenForSubmission } from './mail/submission/smtp/listener.ts'
+import { expiryOf } from './mail/submission/smtp/tls-files.ts'
 import type { Submitter } from './mail/submission/submission.ts'
 import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { SUPPRESSIONS } from './mail/suppressions/store/suppressions.ts'
@@ -59,7 +60,10 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
     isUp: mongo.isUp,
   }
   const certificate = reportCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')
-  const onCertificate = (pem: string) => void certificate.serve(pem)
+  const onCertificate = (pem: string) => {
+    metrics.certificateExpiry.set({ use: 'submission' }, expiryOf(pem))
+    void certificate.serve(pem)
+  }
   const listener = await listenForSubmission({ config, log, metrics, ...checks, onCertificate })
   return {
     ports: listener.ports,

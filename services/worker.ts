@@ -12,11 +12,14 @@ import { deliveryCollections } from './mail/delivery-collections.ts'
 import { createDnsDeps } from './mail/dns/dns-context.ts'
 import { registerDnsJobs } from './mail/domains/checks/dns-check-job.ts'
 import { dnsCollections } from './mail/domains/store/dns-collections.ts'
+import { createSimulatedComplaints } from './mail/inbound/simulated-complaints.ts'
 import { countStatistics } from './mail/log/store/count-stats.ts'
 import { indexLog } from './mail/log/store/log-blocks.ts'
 import { STATS_DAYS, STATS_HOURS } from './mail/log/store/stats.ts'
 import { registerTlsReports } from './mail/reports/tls-report-job.ts'
 import { resealMail } from './mail/reseal.ts'
+import { cellsOf } from './mail/store/cells.ts'
+import { adoptStrays } from './mail/store/change-cells.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { createSystemMail, type SendSystemMail } from './mail/submission/system-mail.ts'
 import { announceDisabled, startMailWebhooks } from './mail/webhooks/send-mail-webhooks.ts'
@@ -54,6 +57,15 @@ const jobs: readonly TimedWork[] = [
     name: 'sweep-orphan-bodies',
     interval: { everyMs: 60 * MINUTE },
     run: async ({ mongo }) => sweepOrphanBodies(mongo, await readDatabaseTime(mongo.db)),
+  },
+  {
+    // What a process of an earlier release has added since cells are named.
+    name: 'adopt-stray-mail',
+    interval: { everyMs: MINUTE },
+    async run({ mongo, log }) {
+      const adopted = cellsOf(mongo.db).isNamed ? await adoptStrays(mongo) : 0
+      if (adopted > 0) log.warn({ adopted }, 'mail had no cell: a process of an earlier release is running')
+    },
   },
   {
     name: 'index-log',
@@ -119,7 +131,9 @@ export async function worker(foundation: Foundation): Promise<Running> {
   await registerTlsReports(timed, foundation)
   const subscriptions = openSubscriptions(foundation)
   await register(timed, foundation, subscriptions)
-  const delivery = await startConfiguredDelivery(foundation)
+  const delivery = await startConfiguredDelivery(foundation, {
+    complain: createSimulatedComplaints({ mongo, clock, logDays: foundation.config.RETENTION_LOG_DAYS }),
+  })
   // Last, because nothing after it can fail: a start that is repeated must not leave jobs running.
   await timed.start()
   const parts = [timed, delivery, startWebhooks(subscriptions), startMailWebhooks(foundation)]
