@@ -8,6 +8,8 @@ describe('TXT text', () => {
     ['quoted', '"v=spf1 -all"', 'v=spf1 -all'],
     ['in pieces', '"v=spf1 " "-all"', 'v=spf1 -all'],
     ['escaped', String.raw`"a\"b\\c\032d"`, 'a"b\\c d'],
+    ['numbers that are none', String.raw`"\25a\300\1"`, '25a3001'],
+    ['an escape beyond ASCII', '"\\\u{1F4E7}"', '\u{1F4E7}'],
     ['a lone quote stays', '"half', '"half'],
     ['quotes inside stay', 'a "b" c', 'a "b" c'],
     ['empty', '""', ''],

@@ -72,7 +72,7 @@ export function txtStrings(text: string): string[] {
 /** TXT presentation text: quoted character-strings of at most 255 bytes each (RFC 1035 3.3). */
 export function quoteTxt(value: string): string {
   return txtChunks(value)
-    .map(chunk => `"${[...chunk].map(escapeByte).join('')}"`)
+    .map(chunk => `"${chunk.toString('latin1').replace(/["\\]|[^\x20-\x7e]/g, escapeByte)}"`)
     .join(' ')
 }
 
@@ -83,18 +83,34 @@ export function txtChunks(value: string): Buffer[] {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * 255, (index + 1) * 255))
 }
 
-function escapeByte(byte: number): string {
-  if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
-  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`
+function escapeByte(char: string): string {
+  return char === '"' || char === '\\' ? `\\${char}` : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`
 }
 
+const BACKSLASH = 0x5c
+const ZERO = 0x30
+
+/** In one pass and in place: the text may be the answer of an untrusted server. */
 function unescapeTxt(text: string): string {
-  const parts = [...text.matchAll(/\\(?<code>[01]\d\d|2[0-4]\d|25[0-5])|\\(?<char>[\s\S])|(?<plain>[^\\]+)/gu)]
-  return Buffer.concat(
-    parts.map(({ groups }) =>
-      groups?.code === undefined
-        ? Buffer.from(groups?.char ?? groups?.plain ?? '', 'utf8')
-        : Buffer.from([Number(groups.code)]),
-    ),
-  ).toString('utf8')
+  if (!text.includes('\\')) return text
+  const octets = Buffer.from(text, 'utf8')
+  let end = 0
+  for (let at = 0; at < octets.length; at++) {
+    const isEscape = octets[at] === BACKSLASH
+    const code = isEscape ? codeAt(octets, at + 1) : undefined
+    if (isEscape) at += code === undefined ? 1 : 3
+    if (at < octets.length) octets[end++] = code ?? octets[at] ?? 0
+  }
+  return octets.toString('utf8', 0, end)
+}
+
+/** The octet that three decimal digits name; undefined for anything else. */
+function codeAt(octets: Buffer, at: number): number | undefined {
+  let code = 0
+  for (let digit = at; digit < at + 3; digit++) {
+    const value = (octets[digit] ?? 0) - ZERO
+    if (value < 0 || value > 9) return undefined
+    code = code * 10 + value
+  }
+  return code > 255 ? undefined : code
 }

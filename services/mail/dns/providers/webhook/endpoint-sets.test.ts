@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { toSets } from './endpoint-sets.ts'
 import type { Endpoint } from './protocol.ts'
 
+const run = promisify(execFile)
 const OWNERSHIP = '"heritage=external-dns,external-dns/owner=team"'
 const record = (dnsName: string, recordType = 'A', targets = ['192.0.2.7']): Endpoint => ({
   ...{ dnsName, recordType, targets },
@@ -67,3 +70,25 @@ test('the largest list of a hostile provider is read in little time', () => {
   ).toHaveLength(25_000)
   expect(performance.now() - started).toBeLessThan(10_000)
 }, 60_000)
+
+/** Values of 64 KiB, 4 MiB together: as much as one answer may have. */
+const LONGEST = 64 * 1024
+const inSmallHeap = (target: string) => `
+  import { toSets } from ${JSON.stringify(new URL('./endpoint-sets.ts', import.meta.url).href)}
+  const targets = Array.from({ length: 64 }, () => ${target})
+  const sets = toSets([{ dnsName: 'zone.test', recordType: 'TXT', targets }], 'zone.test')
+  process.exit(sets.length === 1 && sets[0].values.length > 0 ? 0 : 1)`
+
+describe('an answer of 4 MiB that is made to be expensive fits into a heap of 64 MiB', () => {
+  test.each<[string, string]>([
+    ['backslashes', `'\\\\'.repeat(${LONGEST})`],
+    ['backslashes in quotes', `'"' + '\\\\'.repeat(${LONGEST - 2}) + '"'`],
+    ['numbers', `'\\\\000'.repeat(${LONGEST / 4})`],
+    ['empty strings', `'""'.repeat(${LONGEST / 2})`],
+    ['quotes that do not end', `'"'.repeat(${LONGEST - 1}) + 'x'`],
+    ['blanks', `'"' + ' '.repeat(${LONGEST - 1})`],
+    ['parts that go on', `'x'.repeat(255)`],
+  ])('%s', async (_, target) => {
+    await run(process.execPath, ['--max-old-space-size=64', '--input-type=module', '--eval', inSmallHeap(target)])
+  })
+})

@@ -69,10 +69,10 @@ function txtValues(targets: readonly string[]): { values: string[]; joined: stri
   for (let index = 0; index < targets.length; index++) {
     const parts = [targets[index] ?? '']
     while (isFull(parts.at(-1) ?? '') && index + 1 < targets.length) parts.push(targets[++index] ?? '')
-    const value = quoteTxt(parts.map(plainTxt).join(''))
     const [first = ''] = parts
     // A value in quotes stays as the provider wrote it: some compare it as text.
-    values.push(parts.length === 1 && isQuoted(first) ? first : value)
+    const value = parts.length === 1 && isQuoted(first) ? first : quoteTxt(parts.map(plainTxt).join(''))
+    values.push(value)
     if (parts.length > 1) joined.push(value)
   }
   return { values, joined }

@@ -18,12 +18,14 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** Endpoints of an answer, and values of one: a set of records must fit into a DNS message of 64 KiB. */
 const MAX_ENDPOINTS = 50_000
 const MAX_TARGETS = 5_000
+/** Characters of a value: no record of DNS is longer, and each is read by regular expressions. */
+const MAX_TARGET = 64 * 1024
 
 /** All values of one name, type and set identifier. Fields that this program does not know are sent back as they came. */
 export const endpoint = z.looseObject({
   dnsName: z.string().default(''),
   recordType: z.string().default(''),
-  targets: z.array(z.string()).max(MAX_TARGETS).nullish(),
+  targets: z.array(z.string().max(MAX_TARGET)).max(MAX_TARGETS).nullish(),
   setIdentifier: z.string().nullish(),
   recordTTL: z.number().nullish(),
   labels: z.record(z.string(), z.string()).nullish(),
