@@ -130,7 +130,7 @@ export function dnsAccountFields<T extends z.ZodObject>(secretRef: T, identity: 
           .max(512)
           .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/)
           .describe(
-            'Address of the provider, as in `http://external-dns-webhook.dns.svc:8888`. A private address or plain HTTP is allowed for the hosts of the setting DNS_PRIVATE_WEBHOOKS.',
+            'Address of the provider, as in `http://external-dns-webhook.dns.svc:8888`. A private address or plain HTTP is allowed where the setting DNS_PRIVATE_WEBHOOKS lists the host for this account.',
           ),
         zones: setOf(domainName, 100)
           .min(1)

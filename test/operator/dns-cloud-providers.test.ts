@@ -135,7 +135,7 @@ onApiServer('MailDomains at a cloud vendor', () => {
         DNS_SERVERS: recursor.address,
         DNS_PORT: String(answerer.port),
         DNS_ALLOW_PRIVATE: 'true',
-        DNS_PRIVATE_WEBHOOKS: new URL(cloud.url).host,
+        DNS_PRIVATE_WEBHOOKS: `*/${new URL(cloud.url).host}`,
       }
       const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
       now = operator.clock.now

@@ -9,7 +9,7 @@ import type { Foundation } from '../../platform/process/run.ts'
 import { createSecrets, SecretError, type Secrets } from '../../platform/security/secrets.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
 import { aliasTargetOf } from '../message/tracking-host.ts'
-import { createProvider } from './providers/create-provider.ts'
+import { createProvider, type ProviderAccount } from './providers/create-provider.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './providers/provider.ts'
 import { ALLOWANCES } from './providers/rules/call-budget.ts'
 import { type DnsCredentials, storedCredentials } from './providers/rules/dns-credentials.ts'
@@ -28,7 +28,7 @@ export interface DnsDeps {
   config: Config
   resolver: Resolver
   /** The provider for credentials; calls count against the account's limit. */
-  provider: (account: string, credentials: DnsCredentials) => DnsProvider
+  provider: (account: ProviderAccount, credentials: DnsCredentials) => DnsProvider
   /** A number in [0, 1). */
   random: () => number
 }
@@ -65,9 +65,10 @@ export function createDnsDeps({
     }),
     provider: rememberProviders((account, { provider, credentials }) =>
       createProvider(provider, credentials, {
+        account,
         config,
         metrics,
-        budget: sharedBudget(db, clock, account, provider),
+        budget: sharedBudget(db, clock, account._id, provider),
         now: () => clock.now(),
       }),
     ),
@@ -84,10 +85,10 @@ function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
   return (account, credentials) => {
     const now = performance.now()
     for (const [id, { until }] of known) if (until <= now) known.delete(id)
-    const found = known.get(account)
+    const found = known.get(account._id)
     if (found && isDeepStrictEqual(found.credentials, credentials)) return found.provider
     const provider = make(account, credentials)
-    known.set(account, { until: now + PROVIDER_MS, credentials, provider })
+    known.set(account._id, { until: now + PROVIDER_MS, credentials, provider })
     return provider
   }
 }
@@ -100,10 +101,10 @@ const CREDENTIALS_LOST = sentence('dns_provider.credentials_lost')
  */
 export function providerOf(
   deps: DnsDeps,
-  account: { _id: string; provider: ProviderType; sealed: string; shared?: { domains: readonly string[] } },
+  account: ProviderAccount & { provider: ProviderType; sealed: string; shared?: { domains: readonly string[] } },
 ): DnsProvider {
   try {
-    const provider = deps.provider(account._id, openCredentials(deps.secrets, account))
+    const provider = deps.provider(account, openCredentials(deps.secrets, account))
     return account.shared ? scopedProvider(provider, account.shared.domains) : provider
   } catch (error) {
     if (error instanceof SecretError) throw new DnsProviderError(account.provider, 'auth', CREDENTIALS_LOST)

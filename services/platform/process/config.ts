@@ -217,7 +217,7 @@ export const settings = {
     'Allow authoritative and RFC 2136 servers on private addresses.',
   ),
   DNS_PRIVATE_WEBHOOKS: withDefault(list, '').describe(
-    'Hosts of webhook DNS providers that may have private addresses and plain HTTP, comma separated: `host`, `host:port` or `*.svc` for all names below it. Accounts choose the address of their provider: a host in this list is reachable for all of them.',
+    'Hosts of webhook DNS providers that may have private addresses and plain HTTP, comma separated: `host`, `host:port` or `*.dns.svc` for all names below it, for ClusterDNSProviders; `namespace/host` for the DNSProviders of that namespace as well, `*/host` for every account. These providers have no login: who reaches one writes every zone that it serves.',
   ),
   SLOTS: withDefault(z.coerce.number().int().min(1).max(4096), '64').describe(
     'Number of delivery slots of a cell (docs/scaling.md); fixed in the database at first start.',

@@ -282,7 +282,7 @@ describe('a domain that leaves', () => {
     const counting: DnsDeps = {
       ...environment.deps,
       provider: (account, credentials) => {
-        asked.push(account)
+        asked.push(account._id)
         return environment.deps.provider(account, credentials)
       },
     }

@@ -251,6 +251,7 @@ describe('the identity of the pods', () => {
     const config = { DNS_WORKLOAD_IDENTITY_NAMESPACES: allowed, ROUTE53_URL: 'http://a' } as unknown as ProviderConfig
     const make = () =>
       createProvider('route53', identity, {
+        account: { _id: 'dns_1' },
         ...{ config, metrics: createMetrics('test'), budget: noBudget, now: () => new Date() },
       })
     if (isAllowed) return void expect(make().type).toBe('route53')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noBudget } from '../../../../test/support/dns/no-budget.ts'
 import { createMetrics } from '../../../platform/observability/metrics.ts'
-import { addressOf, createProvider, webhookAccess } from './create-provider.ts'
+import { addressOf, createProvider, type ProviderAccount, webhookAccess } from './create-provider.ts'
 import { dnsCredentials } from './rules/dns-credentials.ts'
 
 describe('the address of an update server', () => {
@@ -36,6 +36,10 @@ const CLOUD = {
   ...{ AWS_CONTAINER_CREDENTIALS_FULL_URI: undefined, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: undefined },
 }
 
+const OF_PERSON: ProviderAccount = { _id: 'dns_1' }
+const OF_TEAM: ProviderAccount = { _id: 'dns_2', managed_by: { namespace: 'team' } }
+const OF_CLUSTER: ProviderAccount = { _id: 'dns_3', shared: { domains: ['*'] }, managed_by: {} }
+
 test.each<[string, string[], boolean]>([
   ['http://hook.dns.svc:8888/', [], false],
   ['http://hook.dns.svc:8888/', ['hook.dns.svc'], true],
@@ -47,7 +51,24 @@ test.each<[string, string[], boolean]>([
   ['http://hook.dns.svc.evil.example/', ['*.svc', 'hook.dns.svc'], false],
   ['http://[fd00::1]:8888/', ['[fd00::1]:8888'], true],
 ])('%s with the list %j may be private: %s', (url, DNS_PRIVATE_WEBHOOKS, allowPrivate) => {
-  expect(webhookAccess(url, { DNS_PRIVATE_WEBHOOKS }).allowPrivate).toBe(allowPrivate)
+  expect(webhookAccess(url, { DNS_PRIVATE_WEBHOOKS }, OF_CLUSTER).allowPrivate).toBe(allowPrivate)
+})
+
+test.each<[string, ProviderAccount, string, boolean]>([
+  ['of a person', OF_PERSON, 'hook.dns.svc', false],
+  ['of a person', OF_PERSON, '/hook.dns.svc', false],
+  ['of a person', OF_PERSON, 'team/hook.dns.svc', false],
+  ['of a person', OF_PERSON, '*/hook.dns.svc', true],
+  ['of the namespace', OF_TEAM, 'hook.dns.svc', false],
+  ['of the namespace', OF_TEAM, 'team/hook.dns.svc', true],
+  ['of the namespace', OF_TEAM, 'Team/HOOK.dns.svc:8888', true],
+  ['of the namespace', OF_TEAM, 'team/*.svc', true],
+  ['of another namespace', OF_TEAM, 'teams/hook.dns.svc', false],
+  ['of the namespace', OF_TEAM, '*/hook.dns.svc', true],
+  ['of the cluster', OF_CLUSTER, 'team/hook.dns.svc', true],
+])('an account %s (%j) with the entry %s may use a private provider: %s', (_, account, entry, allowPrivate) => {
+  const config = { DNS_PRIVATE_WEBHOOKS: [entry] }
+  expect(webhookAccess('http://hook.dns.svc:8888/', config, account).allowPrivate).toBe(allowPrivate)
 })
 
 test.each([
@@ -63,7 +84,7 @@ test.each([
     ...{ config: { ...config, ...endpoints }, metrics: createMetrics('test') },
     ...{ budget: noBudget, now: () => new Date() },
   }
-  const call = createProvider('webhook', { url }, deps).test()
+  const call = createProvider('webhook', { url }, { ...deps, account: OF_CLUSTER }).test()
   await expect(call).rejects.toMatchObject({ kind: 'unavailable', sentence: { code } })
 })
 
@@ -87,7 +108,7 @@ test.each([
     ...CLOUD,
   }
   const deps = { config, metrics: createMetrics('test'), budget: noBudget, now: () => new Date() }
-  expect(createProvider(type, credentials, deps).type).toBe(type)
+  expect(createProvider(type, credentials, { ...deps, account: OF_TEAM }).type).toBe(type)
 })
 
 describe('credentials', () => {

@@ -40,8 +40,16 @@ export type ProviderConfig = Pick<
   | keyof GoogleSettings
 >
 
+/** The account that a provider is made for: that of a ClusterDNSProvider (`shared`), of a DNSProvider, or of a person. */
+export interface ProviderAccount {
+  _id: string
+  shared?: unknown
+  managed_by?: { namespace?: string | undefined } | undefined
+}
+
 /** Dependencies of {@link createProvider}. */
 export interface ProviderDeps {
+  account: ProviderAccount
   config: ProviderConfig
   metrics: Metrics
   budget: CallBudget
@@ -60,35 +68,35 @@ export function createProvider<P extends ProviderType>(
   return build({ provider: type, credentials } as DnsCredentials, deps)
 }
 
-function build(account: DnsCredentials, { config, metrics, budget, now }: ProviderDeps): DnsProvider {
+function build(given: DnsCredentials, { account, config, metrics, budget, now }: ProviderDeps): DnsProvider {
   const counted = (operation: string, outcome: string) =>
-    metrics.dnsProviderCalls.inc({ provider: account.provider, operation, outcome })
+    metrics.dnsProviderCalls.inc({ provider: given.provider, operation, outcome })
   const cloud = (endpoint: string) => ({ endpoint, budget, now, counted })
-  refuseIdentity(account, config)
-  switch (account.provider) {
+  refuseIdentity(given, config)
+  switch (given.provider) {
     case 'cloudflare':
-      return createCloudflare(account.credentials, cloud(config.CLOUDFLARE_API_URL))
+      return createCloudflare(given.credentials, cloud(config.CLOUDFLARE_API_URL))
     case 'aliyun':
-      return createAliyun(account.credentials, cloud(config.ALIYUN_DNS_ENDPOINT))
+      return createAliyun(given.credentials, cloud(config.ALIYUN_DNS_ENDPOINT))
     case 'dnspod':
-      return createDnspod(account.credentials, cloud(config.DNSPOD_ENDPOINT))
+      return createDnspod(given.credentials, cloud(config.DNSPOD_ENDPOINT))
     case 'rfc2136':
-      return createRfc2136(account.credentials, {
+      return createRfc2136(given.credentials, {
         budget,
         now,
         counted,
         serverAddress: server => addressOf(server, config),
       })
     case 'route53':
-      return createRoute53(account.credentials, { ...cloud(config.ROUTE53_URL), pod: config })
+      return createRoute53(given.credentials, { ...cloud(config.ROUTE53_URL), pod: config })
     case 'google':
-      return createGoogle(account.credentials, { ...cloud(config.GOOGLE_DNS_URL), settings: config })
+      return createGoogle(given.credentials, { ...cloud(config.GOOGLE_DNS_URL), settings: config })
     case 'azure':
-      return createAzure(account.credentials, { ...cloud(config.AZURE_MANAGEMENT_URL), settings: config })
+      return createAzure(given.credentials, { ...cloud(config.AZURE_MANAGEMENT_URL), settings: config })
     case 'webhook':
-      return createWebhook(account.credentials, {
-        ...cloud(account.credentials.url),
-        ...webhookAccess(account.credentials.url, config),
+      return createWebhook(given.credentials, {
+        ...cloud(given.credentials.url),
+        ...webhookAccess(given.credentials.url, config, account),
       })
   }
 }
@@ -114,19 +122,28 @@ const PUBLIC_ONLY = guardedAgent(false)
 const ANYWHERE = guardedAgent(true)
 
 /**
- * The addresses that the provider at a URL may have: public ones over TLS, or any for a host that an administrator lists.
- * Accounts choose the URL, so that DNS_ALLOW_PRIVATE, which is about name servers, does not count.
+ * The addresses that the provider at a URL may have: public ones over TLS, or any for a host that an administrator lists
+ * for this account. Such a provider has no login: its address is all that keeps others from writing with it. Accounts
+ * choose the URL, so that DNS_ALLOW_PRIVATE, which is about name servers, does not count.
  */
 export function webhookAccess(
   url: string,
   config: Pick<Config, 'DNS_PRIVATE_WEBHOOKS'>,
+  account: ProviderAccount,
 ): Pick<WebhookContext, 'allowPrivate' | 'dispatcher'> {
   const { host, hostname } = new URL(url)
   const allowPrivate = config.DNS_PRIVATE_WEBHOOKS.some(entry => {
-    const allowed = entry.toLowerCase()
+    const [, owner, allowed = ''] = /^(?:([^/]*)\/)?(.*)$/.exec(entry.toLowerCase()) ?? []
+    if (!isOwner(account, owner)) return false
     return allowed === host || allowed === hostname || (allowed.startsWith('*.') && hostname.endsWith(allowed.slice(1)))
   })
   return { allowPrivate, dispatcher: allowPrivate ? ANYWHERE : PUBLIC_ONLY }
+}
+
+/** Without an owner an entry is for ClusterDNSProviders, which administrators make. */
+function isOwner({ shared, managed_by }: ProviderAccount, owner: string | undefined): boolean {
+  if (shared !== undefined || owner === '*') return true
+  return owner !== undefined && owner !== '' && managed_by?.namespace === owner
 }
 
 /**

@@ -49,7 +49,7 @@ export async function applyDnsAccount(
   if (known && same && known.tested.ok && now.getTime() - known.tested.at.getTime() < RETEST_MS)
     return { account: known, created: false }
   const id = known?._id ?? newId('dns', now.getTime())
-  const zones = await deps.provider(id, credentials).test()
+  const zones = await deps.provider({ _id: id, managed_by: resource, ...(shared && { shared }) }, credentials).test()
   const tested = { at: now, ok: true, zones: zones.map(({ name }) => name) }
   const sealed = same ? known.sealed : sealCredentials(deps.secrets, id, credentials)
   if (known) {

@@ -90,7 +90,7 @@ async function tryCredentials(
   credentials: DnsCredentials,
 ): Promise<DnsAccountDoc['tested']> {
   try {
-    const zones = await deps.provider(id, credentials).test()
+    const zones = await deps.provider({ _id: id }, credentials).test()
     return { at: deps.clock.now(), ok: true, zones: zones.map(({ name }) => name) }
   } catch (error) {
     const refused = error instanceof DnsProviderError && ['auth', 'permission', 'zone_not_found'].includes(error.kind)

@@ -63,9 +63,9 @@ export const dnsProviders = {
   'dns_provider.tsig_clock': "the clocks differ: the server's is {seconds} s ahead of ours",
   // Webhook providers of external-dns
   'dns_provider.private_host':
-    'The DNS provider {host} has a private address; the setting DNS_PRIVATE_WEBHOOKS allows it.',
+    'The DNS provider {host} has a private address; an administrator can allow it for this account in the setting DNS_PRIVATE_WEBHOOKS.',
   'dns_provider.webhook_tls':
-    'The DNS provider {host} is called without TLS; the setting DNS_PRIVATE_WEBHOOKS allows that inside a private network.',
+    'The DNS provider {host} is called without TLS; inside a private network an administrator can allow that for this account in the setting DNS_PRIVATE_WEBHOOKS.',
   'dns_provider.webhook_too_many':
     'The DNS provider answered with {count} record sets; at most {most} are read. Let it serve fewer zones.',
   'dns_provider.webhook_media_type':

@@ -60,8 +60,9 @@ export const dnsProviders: Readonly<Record<keyof typeof english, string>> = {
   'dns_provider.tsig_unreadable': '响应的签名无法解析',
   'dns_provider.tsig_clock': '时钟不一致：服务器比本机快 {seconds} 秒',
   // Webhook providers of external-dns
-  'dns_provider.private_host': 'DNS 服务商 {host} 使用私有地址；可通过设置 DNS_PRIVATE_WEBHOOKS 允许。',
-  'dns_provider.webhook_tls': 'DNS 服务商 {host} 未使用 TLS；在专用网络内可通过设置 DNS_PRIVATE_WEBHOOKS 允许。',
+  'dns_provider.private_host': 'DNS 服务商 {host} 使用私有地址；管理员可在设置 DNS_PRIVATE_WEBHOOKS 中为此账号允许。',
+  'dns_provider.webhook_tls':
+    'DNS 服务商 {host} 未使用 TLS；在专用网络内，管理员可在设置 DNS_PRIVATE_WEBHOOKS 中为此账号允许。',
   'dns_provider.webhook_too_many': 'DNS 服务商返回了 {count} 个记录集，最多读取 {most} 个。请减少其提供的区域。',
   'dns_provider.webhook_media_type': '该服务器不支持 external-dns webhook 协议第 1 版：其媒体类型为“{type}”。',
   'dns_provider.webhook_zones': 'Webhook 服务商未给出区域（域名过滤器为空或为正则表达式），请在账号中填写区域。',
