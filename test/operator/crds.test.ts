@@ -1,10 +1,10 @@
 /** The CRDs on a real API server: every rule with an object that it accepts and one that it rejects. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
 import { listPath } from '../../operator/kube/object-paths.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
@@ -533,8 +533,10 @@ onApiServer('custom resource definitions', () => {
     expect(read.status).toMatchObject({ appId: 'real' })
   })
 
-  test('kubectl explains a field, lists the category and prints the columns', async () => {
+  /** Runs commands of kubectl; `shell` has it as `kubectl`. */
+  async function startKubectl() {
     const folder = await mkdtemp(join(tmpdir(), 'pw-kubectl-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const { url, ca, admin: token } = sharedApiServer()
     const config = {
       apiVersion: 'v1',
@@ -547,8 +549,44 @@ onApiServer('custom resource definitions', () => {
       'current-context': 'x',
     }
     await writeFile(join(folder, 'config'), JSON.stringify(config))
-    const kubectl = async (...args: string[]) =>
-      (await run(kubectlProgram(), [`--kubeconfig=${folder}/config`, `--cache-dir=${folder}`, ...args])).stdout
+    const flags = [`--kubeconfig=${folder}/config`, `--cache-dir=${folder}`]
+    return {
+      kubectl: async (...args: string[]) => (await run(kubectlProgram(), [...flags, ...args])).stdout,
+      shell: (script: string) =>
+        run('bash', ['-euc', `kubectl() { ${kubectlProgram()} ${flags.join(' ')} "$@"; }\n${script}`]),
+    }
+  }
+
+  test('the documented commands release every resource where no operator runs', async () => {
+    const guide = await readFile('docs/install.md', 'utf8')
+    const script = /no process removes the finalizers.*?```sh\n(.*?)```/s.exec(guide)?.[1] ?? ''
+    const { kubectl, shell } = await startKubectl()
+    const name = `stuck-${namespace}`
+    for (const kind of ['MailDomain', 'Template', 'WebhookEndpoint'] as const) await create(kind, valid[kind], name, '')
+    const spec = {
+      type: 'cloudflare',
+      secretRef: { name: 'dns', namespace },
+      allowedDomains: ['example.com'],
+      allowedNamespaces: { names: ['team'] },
+    }
+    await admin.request({
+      method: 'POST',
+      path: listPath('clusterdnsproviders'),
+      body: { apiVersion: API_VERSION, kind: 'ClusterDNSProvider', metadata: { name }, spec },
+    })
+    const plurals = ['maildomains', 'templates', 'webhookendpoints', 'clusterdnsproviders']
+    const names = plurals.map(plural => `${plural}.postwright.dev/${name}`)
+    for (const one of names) {
+      await kubectl('patch', one, '--type=merge', '--patch', '{"metadata":{"finalizers":["postwright.dev/cleanup"]}}')
+      await kubectl('delete', one, '--wait=false')
+    }
+    // Other tests use the same server.
+    await shell(script.replace('while read', `grep ${name} | while read`))
+    for (const one of names) await expect(kubectl('get', one)).rejects.toThrow('NotFound')
+  })
+
+  test('kubectl explains a field, lists the category and prints the columns', async () => {
+    const { kubectl } = await startKubectl()
     await create('MailDomain', valid.MailDomain, 'shown', '')
     expect(await kubectl('explain', 'mdom.spec.dns.conflictPolicy')).toMatch(/Fail: leave\s+it\s+and\s+report\s+it/)
     expect(await kubectl('get', 'mdom', 'shown')).toMatch(
@@ -558,6 +596,5 @@ onApiServer('custom resource definitions', () => {
     // Argo CD has the short name `app`.
     for (const name of ['pwapp', 'mapp']) expect(await kubectl('get', name, 'shown')).toContain('shop')
     expect(await kubectl('get', 'postwright-all')).toContain('maildomain.postwright.dev/shown')
-    await rm(folder, { recursive: true, force: true })
   })
 })
