@@ -108,3 +108,24 @@ test('a database that is away leaves what is known', async () => {
   await expect(cells.read()).rejects.toThrow()
   expect([cells.count, cells.isNamed]).toEqual([3, true])
 })
+
+describe('an idle process', () => {
+  test.each([
+    ['names every cell in a question that must not miss one', 0, { cell: { $in: [0, 1, 2, 3] } }],
+    ['does not ask while what it knows is fresh', 60_000, { cell: { $in: [0, 1] } }],
+  ])('%s', async (_, freshMs, expected) => {
+    const { mongo } = await cellsWith(1, true)
+    const idle = new Cells(mongo.db, freshMs)
+    await idle.read()
+    await collectionOf(mongo.db, ENGINE).updateOne({ _id: 'cells' }, { $set: { count: 3 } })
+    expect(await idle.allAsOfNow()).toEqual(expected)
+  })
+
+  test('that names no cells asks nothing', async () => {
+    const { mongo } = await cellsWith(1, false)
+    const idle = new Cells(mongo.db, 0)
+    await idle.read()
+    await collectionOf(mongo.db, ENGINE).updateOne({ _id: 'cells' }, { $set: { count: 3, named: true } })
+    expect(await idle.allAsOfNow()).toEqual({})
+  })
+})

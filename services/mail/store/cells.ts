@@ -45,6 +45,7 @@ export function cellsOf(db: Db): Cells {
 /** The cells of one database. */
 export class Cells {
   readonly #db: Db
+  readonly #freshMs: number
   /** Processes are at different cells at one moment. */
   readonly #offset = Math.floor(Math.random() * 1_024)
   #count = 1
@@ -52,8 +53,10 @@ export class Cells {
   #isNamed = false
   #freshUntil = Number.NEGATIVE_INFINITY
 
-  constructor(db: Db) {
+  /** `freshMs`: how long what was read is used. */
+  constructor(db: Db, freshMs = FRESH_MS) {
     this.#db = db
+    this.#freshMs = freshMs
   }
 
   /** How many there are. */
@@ -70,7 +73,7 @@ export class Cells {
 
   /** Reads the settings. Rejects when the database is away. */
   async read(): Promise<void> {
-    this.#freshUntil = performance.now() + FRESH_MS
+    this.#freshUntil = performance.now() + this.#freshMs
     const docs = await collectionOf(this.#db, ENGINE).find().toArray()
     for (const { _id, count, named } of docs) {
       if (_id === 'slots') this.#slots = count
@@ -110,6 +113,15 @@ export class Cells {
   /** Names all cells, and the next one: it may have been added a moment ago. */
   all(): InCells {
     return this.isNamed ? toFilter(range(this.#count + 1)) : {}
+  }
+
+  /**
+   * The same for a question whose answer must not miss a cell: reads settings that are too old first, as a process
+   * that was idle may know of fewer cells. Rejects when the database is away.
+   */
+  async allAsOfNow(): Promise<InCells> {
+    if (this.#isNamed && performance.now() >= this.#freshUntil) await this.read()
+    return this.all()
   }
 
   /** The parts of a question about a range of flows: one for each cell, or one that names none. */

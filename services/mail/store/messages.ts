@@ -59,7 +59,7 @@ export async function findByIdempotencyKey(
   const messages = collectionOf(mongo.db, MESSAGES)
   const cells = cellsOf(mongo.db)
   const found = await messages.findOne(
-    { ...cells.all(), user_id: userId, 'idem.key': key },
+    { ...(await cells.allAsOfNow()), user_id: userId, 'idem.key': key },
     { readConcern: 'majority' },
   )
   if (!found?.idem) return undefined

@@ -1,5 +1,6 @@
 /** Lists of the delivery log, always within one account: pages, bounded counts, and what an export reads. */
 import { collectionOf, type Db } from '../../../platform/database/mongo.ts'
+import { cellsOf } from '../../store/cells.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { MESSAGES, STATUS_INDEX } from '../../store/messages.ts'
 import { blocksWithAll } from './find-blocks.ts'
@@ -163,7 +164,7 @@ export async function* messagesOf(db: Db, userId: string, ids: readonly string[]
   for (let from = 0; from < ids.length; from += EXPORT_PAGE) {
     const part = ids.slice(from, from + EXPORT_PAGE)
     yield* collectionOf(db, MESSAGES)
-      .find({ _id: { $in: part }, user_id: userId }, { maxTimeMS: MAX_MS })
+      .find({ _id: { $in: part }, ...cellsOf(db).of(part), user_id: userId }, { maxTimeMS: MAX_MS })
       .sort({ _id: -1 })
       .batchSize(EXPORT_PAGE + 1)
   }
