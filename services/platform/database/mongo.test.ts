@@ -25,6 +25,11 @@ describe('unavailability is reported as "try again in a few seconds"', () => {
     ['the shutdown interrupted it', server(11_600, 'InterruptedAtShutdown')],
     ['the member is starting', server(13_436, 'NotPrimaryOrSecondary')],
     ['it is a secondary', server(13_435, 'NotPrimaryNoSecondaryOk')],
+    ['mongos does not reach a shard', server(6, 'HostUnreachable')],
+    ['mongos does not know the address of a shard', server(7, 'HostNotFound')],
+    ['a shard does not answer mongos', server(89, 'NetworkTimeout')],
+    ['a shard has no primary', server(133, 'FailedToSatisfyReadPreference')],
+    ['the connection of mongos broke', server(9_001, 'SocketException')],
   ])('when %s', (_, error) => expect(isUnavailable(error)).toBe(true))
 
   test.each([

@@ -179,6 +179,8 @@ export function isDuplicateKey(error: unknown): boolean {
 
 /** Errors of a member that is not primary any more, or shuts down ("state change errors" of the driver specification). */
 const STATE_CHANGES: ReadonlySet<unknown> = new Set([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436])
+/** How mongos says that a shard does not answer (6, 7, 89, 9001) or has no primary (133). */
+const SHARD_AWAY: ReadonlySet<unknown> = new Set([6, 7, 89, 133, 9_001])
 const AWAY =
   /^(Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/
 
@@ -188,7 +190,8 @@ const AWAY =
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return error instanceof TimeoutError || AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code))
+  if (error instanceof TimeoutError || AWAY.test(error.name)) return true
+  return 'code' in error && (STATE_CHANGES.has(error.code) || SHARD_AWAY.has(error.code))
 }
 
 /** MaxTimeMSExpired: the server stopped waiting for a majority, or never began. */
