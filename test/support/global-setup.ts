@@ -1,5 +1,8 @@
-/** Starts one real mongod for all test files of a run, or uses TEST_MONGODB_URI. */
-
+/**
+ * Starts one real mongod for all test files of a run, or uses TEST_MONGODB_URI. With TEST_SHARDS there are so many, behind a
+ * router that divides the mail between them, for the tests of the delivery engine (docs/scaling.md).
+ */
+import { startShardRouter } from './database/shards/shard-router.ts'
 import { startTestMongod } from './database/test-mongod.ts'
 import { MissingProgram } from './programs/missing-program.ts'
 
@@ -13,7 +16,7 @@ export default async function setup(project: { provide(key: 'mongo', value: Shar
     return undefined
   }
   try {
-    const { uri, stop } = await startTestMongod()
+    const { uri, stop } = await startServer(Number(process.env.TEST_SHARDS ?? 1))
     project.provide('mongo', { uri })
     return stop
   } catch (error) {
@@ -21,6 +24,20 @@ export default async function setup(project: { provide(key: 'mongo', value: Shar
     process.stderr.write(`tests: those that need a database are skipped: ${error.message}\n`)
     project.provide('mongo', { reason: error.reason, install: error.install })
     return undefined
+  }
+}
+
+async function startServer(shards: number): Promise<{ uri: string; stop(): Promise<void> }> {
+  if (shards === 1) return startTestMongod()
+  const sets = await Promise.all(Array.from({ length: shards }, () => startTestMongod()))
+  const router = await startShardRouter(sets.map(({ uri }) => uri))
+  return {
+    uri: router.uri,
+    async stop() {
+      for (const line of new Set(router.refused)) process.stderr.write(`refused by the router: ${line}\n`)
+      await router.stop()
+      await Promise.all(sets.map(set => set.stop()))
+    },
   }
 }
 

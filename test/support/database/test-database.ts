@@ -12,9 +12,9 @@ export function sharedMongoUri(): string {
   return mongo.uri
 }
 
-/** Connects to a new, empty database of the run's mongod. Call {@link TestDatabase.stop} in `afterAll`. */
-export async function freshDatabase(): Promise<TestDatabase> {
-  const mongo = await connectMongo(sharedMongoUri(), silentLog, { dbName: `t_${randomBytes(8).toString('hex')}` })
+/** Connects to a new, empty database, by default of the run's mongod. Call {@link TestDatabase.stop} in `afterAll`. */
+export async function freshDatabase(uri = sharedMongoUri()): Promise<TestDatabase> {
+  const mongo = await connectMongo(uri, silentLog, { dbName: `t_${randomBytes(8).toString('hex')}` })
   return {
     ...mongo,
     async stop() {
@@ -25,8 +25,8 @@ export async function freshDatabase(): Promise<TestDatabase> {
 }
 
 /** A database that exists for one test. */
-export async function databaseForThisTest(): Promise<Mongo> {
-  const mongo = await freshDatabase()
+export async function databaseForThisTest(uri?: string): Promise<Mongo> {
+  const mongo = await freshDatabase(uri)
   onTestFinished(() => mongo.stop())
   return mongo
 }

@@ -57,11 +57,13 @@ export async function startDeliveryEnvironment(
   options: {
     receiver?: ReceiverOptions
     env?: Record<string, string>
-    /** More than one: mail is spread over so many cells, and commands name them. TEST_CELLS is the default. */
+    /** More than one: mail is spread over so many cells, and commands name them. TEST_SHARDS is the default. */
     cells?: number
+    /** Another database server than that of the run. */
+    uri?: string
   } = {},
 ): Promise<DeliveryEnvironment> {
-  const mongo = await databaseForThisTest()
+  const mongo = await databaseForThisTest(options.uri)
   const receiver = await startReceiver(options.receiver)
   onTestFinished(() => receiver.stop())
   const clock = movingClock()
@@ -70,7 +72,7 @@ export async function startDeliveryEnvironment(
   const config = readConfig({
     MAIL_HOSTNAME: 'mail.test',
     SESSION_SECRET: 'a secret of at least thirty-two bytes',
-    MONGODB_URI: sharedMongoUri(),
+    MONGODB_URI: options.uri ?? sharedMongoUri(),
     DELIVERY_MODE: 'direct',
     DELIVERY_PORT: String(receiver.port),
     DELIVERY_ALLOW_PRIVATE: 'true',
@@ -81,7 +83,7 @@ export async function startDeliveryEnvironment(
   await ensureIndexes(mongo.db, deliveryCollections)
   const { userId, domain } = await addAccount(mongo, secrets, clock.now())
   const slots = await fixSlotCount(mongo, config.SLOTS)
-  const cells = options.cells ?? Number(process.env.TEST_CELLS ?? 1)
+  const cells = options.cells ?? Number(process.env.TEST_SHARDS ?? 1)
   if (cells > 1) await divide(mongo, cells)
   const enqueue = createEnqueue({
     mongo,

@@ -19,12 +19,12 @@ import { createMetrics } from '../../../services/platform/observability/metrics.
 import { createSecrets } from '../../../services/platform/security/secrets.ts'
 import { giveDomain, giveUser } from '../accounts/accounts-and-domains.ts'
 import { type ReplicaSet, startReplicaSet } from '../database/replica-set.ts'
+import { startShardRouter } from '../database/shards/shard-router.ts'
 import { type ServiceProcess, startService } from '../processes/service-process.ts'
 import { until } from '../time/until.ts'
 import { type Receiver, startReceiver } from './receiving-server.ts'
 
-/** The disruption of one round. */
-/** `cell`: another cell is added. */
+/** The disruption of one round. `cell`: another cell is added. Those of `mongod` and `step-down` take the shards in turns. */
 export type Disruption = 'worker' | 'mongod' | 'step-down' | 'freeze' | 'cell'
 
 /** The parameters of a run. */
@@ -38,6 +38,8 @@ export interface KillPlan {
   rate: number
   /** Commands name cells, as on a sharded cluster. */
   namesCells?: boolean
+  /** So many replica sets of `members` behind a router, each with a cell; without it one set. */
+  shards?: number
   report?(line: string): void
 }
 
@@ -66,19 +68,22 @@ const SECRET = 'a secret of at least thirty-two bytes'
 
 /** Runs a plan. */
 export async function runKills(plan: KillPlan): Promise<KillReport> {
-  const set = await startReplicaSet(plan.members)
+  const database = await startDatabase(plan)
   const receiver = await startReceiver()
-  const mongo = await connectMongo(set.uri.replace('/?', '/kills?'), silentLog)
+  const mongo = await connectMongo(database.uri, silentLog)
   const workers: ServiceProcess[] = []
+  const restartWorker = () => startWorker(database.uri, receiver)
   try {
     const submit = await prepare(mongo)
     if (plan.namesCells) await nameCells(mongo, () => undefined, 0)
-    for (let i = 0; i < plan.workers; i++) workers.push(await startWorker(set, receiver))
+    for (let more = 1; more < (plan.shards ?? 1); more++) await addCell(mongo)
+    for (let i = 0; i < plan.workers; i++) workers.push(await restartWorker())
     const load = startLoad(submit, plan.rate)
-    for (const disruption of plan.disruptions) {
+    for (const [round, disruption] of plan.disruptions.entries()) {
       await sleep(plan.pauseMs)
       plan.report?.(disruption)
-      await (disruption === 'cell' ? addCell(mongo) : disrupt(disruption, set, receiver, workers))
+      const set = database.sets[round % database.sets.length] as ReplicaSet
+      await (disruption === 'cell' ? addCell(mongo) : disrupt(disruption, set, workers, restartWorker))
     }
     await sleep(plan.pauseMs)
     const { accepted, refused } = await load.stop()
@@ -89,7 +94,22 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     await Promise.all(workers.map(({ exited }) => exited))
     await receiver.stop()
     await mongo.stop()
-    await set.stop()
+    await database.stop()
+  }
+}
+
+/** One replica set, or several behind a router. `uri` names the database. */
+async function startDatabase({ members, shards = 1 }: KillPlan) {
+  const sets = await Promise.all(Array.from({ length: shards }, () => startReplicaSet(members)))
+  const router = shards > 1 ? await startShardRouter(sets.map(({ uri }) => uri)) : undefined
+  const { uri = '' } = router ?? sets[0] ?? {}
+  return {
+    uri: uri.replace('/?', '/kills?'),
+    sets,
+    async stop() {
+      await router?.stop()
+      await Promise.all(sets.map(set => set.stop()))
+    },
   }
 }
 
@@ -163,9 +183,9 @@ function startLoad(submit: () => Promise<string | undefined>, rate: number) {
   }
 }
 
-async function startWorker(set: ReplicaSet, receiver: Receiver): Promise<ServiceProcess> {
+async function startWorker(uri: string, receiver: Receiver): Promise<ServiceProcess> {
   const worker = startService('worker', {
-    MONGODB_URI: set.uri.replace('/?', '/kills?'),
+    MONGODB_URI: uri,
     SESSION_SECRET: SECRET,
     MAIL_HOSTNAME: 'mail.test',
     DELIVERY_MODE: 'relay',
@@ -180,8 +200,8 @@ async function startWorker(set: ReplicaSet, receiver: Receiver): Promise<Service
 async function disrupt(
   disruption: Exclude<Disruption, 'cell'>,
   set: ReplicaSet,
-  receiver: Receiver,
   workers: ServiceProcess[],
+  restartWorker: () => Promise<ServiceProcess>,
 ): Promise<void> {
   if (disruption === 'mongod') return set.killAndRestart(await set.primary())
   if (disruption === 'step-down') return set.stepDown()
@@ -197,7 +217,7 @@ async function disrupt(
   }
   victim.kill('SIGKILL')
   await victim.exited
-  workers[index] = await startWorker(set, receiver)
+  workers[index] = await restartWorker()
 }
 
 /**

@@ -4,16 +4,12 @@
  * asked.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { hold, type QueueDeps, release, requestAction } from '../../../services/mail/delivery/control/manage-queue.ts'
-import { cancel, retryNow, retrySite } from '../../../services/mail/delivery/queue-control.ts'
-import { deliveriesOf, eventsOf, findMessage, hasBody } from '../../../services/mail/log/store/message-log.ts'
-import { readBody } from '../../../services/mail/store/bodies.ts'
 import { CELLED } from '../../../services/mail/store/change-cells.ts'
-import { findReported, noteReport } from '../../../services/mail/store/recipient-reports.ts'
 import { cellOf, cellOfSlot, idInCell } from '../../../services/mail/store/rules/cell.ts'
 import { newId } from '../../../services/platform/ids.ts'
 import { type Profiled, profileCommands } from '../../support/database/profile.ts'
-import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import { deliverAllOutcomes } from '../../support/mail/all-outcomes.ts'
+import { startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
 import { runKills } from '../../support/mail/kills-under-load.ts'
 import { startReceiver } from '../../support/mail/receiving-server.ts'
 import { until } from '../../support/time/until.ts'
@@ -32,48 +28,6 @@ function namesCells({ cell, $and }: Record<string, unknown>): boolean {
 const isOne = ({ cell }: Record<string, unknown>) => typeof cell === 'number'
 const idsOf = (count: number) => Array.from({ length: count }, (_, n) => idInCell(newId('em'), n % CELLS))
 
-function controls({ mongo, clock }: DeliveryEnvironment): QueueDeps {
-  return {
-    ...{ mongo, clock, logDays: 30 },
-    findDomain: async () => undefined,
-    findAccount: async id => ({ id, name: id }),
-    destinationOf: written => written,
-  }
-}
-
-/** Mail that is delivered, refused for now and for good, scheduled, canceled, held and tried again. */
-async function everything(scene: DeliveryEnvironment, relay: boolean): Promise<string[]> {
-  const { mongo, clock, userId } = scene
-  const owner = { id: userId, name: 'ann', admin: false }
-  const queue = { mongo, clock, logDays: 30 }
-  const held = await hold(controls(scene), owner, { scope: 'account', value: userId, reason: 'look' })
-  const later = new Date(clock.now().getTime() + 3_600_000)
-  const ids = [
-    ...(await Promise.all(Array.from({ length: 9 }, () => scene.submit()))),
-    ...(await Promise.all(Array.from({ length: 3 }, () => scene.submit({ to: [at('a'), at('b'), at('c')] })))),
-  ]
-  const scheduled = await Promise.all(Array.from({ length: 3 }, () => scene.submit({ scheduled_at: later })))
-  await Promise.all([scene.work(), scene.work()])
-  for (const id of scheduled) expect(await cancel(queue, userId, id)).toBe(1)
-  await until(async () => (await scene.deliveries()).every(({ flow }) => flow === `h ${held._id}`))
-  await release(controls(scene), owner, held)
-  await requestAction(controls(scene), owner, { action: 'retry', scope: 'account', value: userId })
-  await retrySite(queue, { site: '[127.0.0.1]', slots: SLOTS, relay })
-  for (const id of ids) await retryNow(queue, userId, id)
-  await until(async () => (await scene.deliveries()).length === 0, 60_000)
-  for (const id of ids) {
-    const message = await findMessage(mongo.db, userId, id)
-    expect([message?.left, message?.cell]).toEqual([0, cellOf(id)])
-    expect(await eventsOf(mongo.db, id)).toHaveLength(message?.rcpts.length ?? 0)
-    expect([await deliveriesOf(mongo.db, id), await hasBody(mongo.db, id)]).toEqual([[], true])
-    expect(await readBody(mongo, id, 1)).toBeDefined()
-    expect(await findReported(mongo, id, 0)).toBeDefined()
-  }
-  const report = { status: 'bounced', at: clock.now(), report: 'in_1' } as const
-  expect(await noteReport(mongo, ids[0] ?? '', 0, report)).toBe(true)
-  return [...ids, ...scheduled]
-}
-
 const relayTo = (port: number) => ({ DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${port}` })
 
 describe.each(['direct', 'relay'] as const)('%s delivery', mode => {
@@ -83,7 +37,7 @@ describe.each(['direct', 'relay'] as const)('%s delivery', mode => {
     const scene = await startDeliveryEnvironment({ cells: CELLS, env: mode === 'relay' ? relayTo(relay.port) : {} })
     const { received } = mode === 'relay' ? relay : scene.receiver
     const read = await profileCommands(scene.mongo, NAMES)
-    const ids = await everything(scene, mode === 'relay')
+    const ids = await deliverAllOutcomes(scene, mode === 'relay')
     const commands = (await read()).filter(({ filters }) => filters.length > 0)
     expect(new Set(ids.map(cellOf))).toEqual(new Set([0, 1, 2]))
     expect(received).toHaveLength(12)
