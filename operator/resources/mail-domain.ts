@@ -185,9 +185,9 @@ const spec = withRules(
       .describe('What of its mail is tracked. Laws may ask for the consent of recipients.'),
     delivery: z
       .enum(['Live', 'Capture', 'Redirect'])
-      .default('Live')
+      .optional()
       .describe(
-        'Where its mail goes. Live: to its recipients. Capture: into the inbox of the domain, and nowhere else; such a domain sends without verification. Redirect: to redirectTo in place of its recipients.',
+        'Where its mail goes; without it as the domain has it, which is Live for a new one. Live: to its recipients. Capture: into the inbox of the domain, and nowhere else; such a domain sends without verification. Redirect: to redirectTo in place of its recipients.',
       ),
     redirectTo: z
       .string()
@@ -219,7 +219,7 @@ const spec = withRules(
   }),
   presenceIsFixed('owner'),
   {
-    rule: "(self.delivery == 'Redirect') == has(self.redirectTo)",
+    rule: "(has(self.delivery) && self.delivery == 'Redirect') == has(self.redirectTo)",
     message: 'redirectTo is needed with delivery Redirect, and only then',
     fieldPath: '.redirectTo',
     reason: 'FieldValueInvalid',

@@ -108,7 +108,7 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => !(await domain()).tracking?.clicks)
   })
 
-  test('delivery follows the spec, with the address of a redirect, and is live again when it is removed', async () => {
+  test('delivery follows the spec, with the address of a redirect, and stays when the spec no longer names it', async () => {
     const { operator, id, domain } = await withDomain()
     const spec = { domainName: 'example.com' }
     const delivery = async () => {
@@ -125,7 +125,13 @@ onApiServer('domains, logins and tokens', () => {
     // A change by other means is taken back.
     await updateDomain(operator.mongo.db, id, {}, ['delivery'])
     await until(async () => (await delivery())[0] === 'capture')
+    // A domain that captures must not send to people because a manifest does not mention it (ADR 120).
+    const generation = async () => (await operator.get('MailDomain', 'example'))?.status?.observedGeneration
+    const before = Number(await generation())
     await operator.apply('MailDomain', 'example', spec)
+    await until(async () => Number(await generation()) > before)
+    expect(await delivery()).toEqual(['capture', undefined])
+    await operator.apply('MailDomain', 'example', { ...spec, delivery: 'Live' })
     await until(async () => (await delivery())[0] === undefined)
   })
 

@@ -126,12 +126,12 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
     },
     // Off is the default of a domain, and omitted likewise.
     tracking: spec.tracking.opens || spec.tracking.clicks ? spec.tracking : undefined,
-    delivery: DELIVERIES[spec.delivery] && { delivery: DELIVERIES[spec.delivery], redirect_to: spec.redirectTo },
+    delivery: spec.delivery && { delivery: DELIVERIES[spec.delivery], redirect_to: spec.redirectTo },
     dnsAccount,
   }
 }
 
-const DELIVERIES = { Live: undefined, Capture: 'capture', Redirect: 'redirect' } as const
+const DELIVERIES = { Live: 'live', Capture: 'capture', Redirect: 'redirect' } as const
 
 const RETURN_PATHS = { Own: 'own', Shared: 'shared', Off: 'off' } as const
 

@@ -30,7 +30,7 @@ export interface WantedDomain {
   dns: WantedDns
   /** Undefined: nothing is tracked. */
   tracking?: DomainDoc['tracking']
-  /** Where its mail goes; undefined: to its recipients. */
+  /** Where its mail goes; undefined: as stored, which is to its recipients for a new domain. */
   delivery?: WantedDelivery | undefined
   /** The account that writes; `keep` leaves the present one, `none` takes it off. */
   dnsAccount: { id: string } | 'keep' | 'none'
@@ -210,9 +210,11 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
   if (!wanted.tracking && domain.tracking) remove.push('tracking')
   if (wanted.tracking && !isDeepStrictEqual(domain.tracking, wanted.tracking)) change.tracking = wanted.tracking
-  const routed = differentRoute(domain, wanted.delivery ?? {})
-  Object.assign(change, routed.change)
-  remove.push(...routed.remove)
+  if (wanted.delivery) {
+    const routed = differentRoute(domain, wanted.delivery)
+    Object.assign(change, routed.change)
+    remove.push(...routed.remove)
+  }
   if (wanted.dnsAccount === 'none') {
     if (domain.dns_account_id !== undefined) remove.push('dns_account_id')
   } else if (wanted.dnsAccount !== 'keep' && domain.dns_account_id !== wanted.dnsAccount.id)

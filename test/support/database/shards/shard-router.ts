@@ -182,7 +182,7 @@ class Router {
     const failed = answers.find(({ ok }) => Number(ok) !== 1)
     if (failed) return failed
     const merged = mergeAggregations(name, command, answers)
-    if (!merged) throw this.#refuse(20, `${name} over several shards: ${JSON.stringify(command)}`)
+    if (!merged) throw this.#refuse(115, `${name} over several shards: ${JSON.stringify(command)}`)
     return merged
   }
 
@@ -217,7 +217,7 @@ class Router {
       this.#transactions.set(id, shard)
     }
     if (shards.some(one => one !== (known ?? shard)))
-      throw this.#refuse(20, `a transaction of several shards: ${JSON.stringify(Object.entries(command)[0])}`)
+      throw this.#refuse(263, `a transaction of several shards: ${JSON.stringify(Object.entries(command)[0])}`)
     return shard
   }
 
