@@ -31,10 +31,14 @@ const dns = withRules(
       .object({
         labels: mapOfTexts(z.string().max(63), 16)
           .optional()
-          .describe('Labels of the object, for the label filter of external-dns.'),
+          .describe(
+            'Labels of the object, for the label filter of external-dns. No keys of postwright.dev/, nor of external-dns.alpha.kubernetes.io/ except controller.',
+          ),
         annotations: mapOfTexts(z.string().max(1024), 16)
           .optional()
-          .describe('Annotations of the object, for the annotation filter of external-dns.'),
+          .describe(
+            'Annotations of the object, for the annotation filter of external-dns. No keys of postwright.dev/, nor of external-dns.alpha.kubernetes.io/ except controller.',
+          ),
         txtFormat: z
           .enum(['Quoted', 'Plain'])
           .default('Quoted')

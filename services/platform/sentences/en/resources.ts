@@ -66,6 +66,8 @@ export const resources = {
     'The namespace {namespace} may not publish records by external-dns. Nothing is written; a DNSEndpoint that was written stays as it is. An administrator of the installation can list the namespace in the setting DNS_ENDPOINT_NAMESPACES.',
   'dns_endpoint.domain':
     'The domain {domain} may not be published by external-dns. Nothing is written; a DNSEndpoint that was written stays as it is. An administrator of the installation can list the domain in the setting DNS_ENDPOINT_DOMAINS.',
+  'dns_endpoint.metadata':
+    'spec.dns.dnsEndpoint.{field} may not have {keys}. Nothing is written; a DNSEndpoint that was written stays as it is. Remove keys that begin with postwright.dev/, and with external-dns.alpha.kubernetes.io/ except external-dns.alpha.kubernetes.io/controller.',
   'dns_endpoint.foreign':
     'There is a DNSEndpoint {name} that this MailDomain did not create. Delete it, or give the MailDomain another name.',
   'dns_endpoint.forbidden':
