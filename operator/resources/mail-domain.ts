@@ -259,6 +259,7 @@ const status = z.object({
   dnsRevision: z.string().max(32).optional().describe('Identifies the set of records that was last written.'),
   failedAttempts: z.int().min(0).optional().describe('Failed tries in a row to write at the provider.'),
   nextAttemptTime: time.optional().describe('When the next try is made.'),
+  waitingSince: time.optional().describe('Since when records of the DNSEndpoint wait for external-dns.'),
 })
 
 /** A sending domain. */
