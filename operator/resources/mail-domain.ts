@@ -15,6 +15,7 @@ import {
   time,
   withRules,
 } from './kind.ts'
+import { sendingLimitsField } from './sending-limits.ts'
 
 const kept = (what: string) =>
   z.enum(['Managed', 'Guidance']).default('Managed').describe(`${what} Guidance: shown and checked only.`)
@@ -200,6 +201,7 @@ const spec = withRules(
       .regex(/^[!-~]+@[!-~]+$/)
       .optional()
       .describe('The address that gets all mail of the domain, with delivery Redirect.'),
+    sendingLimits: sendingLimitsField('the domain'),
     suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
     deletionPolicy: z
       .object({

@@ -8,6 +8,7 @@ import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
+import { type AppliedLimits, applyLimits } from '../mail/declared-limits.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
@@ -72,9 +73,13 @@ async function ensure(
   const isEndpoint = resource.spec.dns.managementPolicy === 'DNSEndpoint'
   const written = isEndpoint ? await untilPublished(context, dns, resource, domain, first) : first
   const rows = guidance(domain, sendingHost(context.config))
+  const limited = { scope: 'domain', id: domain._id, name: domain.name } as const
+  const limits = await applyLimits(context, user._id, limited, resource.spec.sendingLimits)
+  const again = earliest(written.requeueAfterMs, limits.refused?.requeueAfterMs)
+  const acceptedAs = sentence('resource.domain_accepted', { domain: domain.name, account: user.username })
   return {
     conditions: [
-      accepted(sentence('resource.domain_accepted', { domain: domain.name, account: user.username })),
+      limits.refused?.condition ?? accepted(acceptedAs),
       ...written.conditions.map(condition => unlessLost(condition, lostRecords(domain, rows))),
       dkimCondition(domain),
       verifiedCondition(domain),
@@ -87,14 +92,23 @@ async function ensure(
     },
     events: [
       ...returned,
-      ...driftEvents(context, resource, applied, missing?.unbind),
+      ...driftEvents(context, resource, withLimits(applied, limits), missing?.unbind),
       ...repairEvents(context, resource, domain, reported),
       ...written.events,
     ],
     recordId: domain._id,
     reported: () => void reported.set(resource.metadata.uid, lastRepair(resource, domain, reported)),
-    ...(written.requeueAfterMs === undefined ? {} : { requeueAfterMs: written.requeueAfterMs }),
+    ...(again === undefined ? {} : { requeueAfterMs: again }),
   }
+}
+
+function earliest(...pauses: (number | undefined)[]): number | undefined {
+  const given = pauses.filter(pause => pause !== undefined)
+  return given.length === 0 ? undefined : Math.min(...given)
+}
+
+function withLimits(applied: AppliedDomain, { changed }: AppliedLimits): AppliedDomain {
+  return changed ? { ...applied, changed: [...applied.changed, 'sending_limits'] } : applied
 }
 
 function withoutAccount({ condition, requeueAfterMs }: Extract<DnsAccountChoice, { condition: object }>): DnsOutcome {
