@@ -138,16 +138,32 @@ const spec = withRules(
       })
       .prefault({})
       .describe('The DKIM key that signs mail, and its rotation.'),
-    spf: z
-      .object({
+    spf: withRules(
+      z.object({
         includes: setOf(domainName, 10).prefault([]).describe('Domains of other senders to keep allowed (`include:`).'),
+        mechanisms: setOf(
+          z
+            .string()
+            .min(3)
+            .max(258)
+            .regex(/^(include|ip4|ip6|a|mx|exists):[!-~]+$/),
+          10,
+        )
+          .prefault([])
+          .describe('Other mechanisms to keep allowed, as in `ip4:192.0.2.0/24` or `mx:example.net`.'),
         all: z
           .enum(['~all', '-all'])
           .default('~all')
           .describe(
             'Rule of a new record for all other senders: ~all marks their mail, -all fails it. An existing record keeps its own.',
           ),
-      })
+      }),
+      {
+        rule: '(has(self.includes) ? size(self.includes) : 0) + (has(self.mechanisms) ? size(self.mechanisms) : 0) <= 10',
+        message: 'includes and mechanisms are at most 10 together',
+        reason: 'FieldValueInvalid',
+      },
+    )
       .prefault({})
       .describe('The SPF record.'),
     dmarc: z

@@ -118,6 +118,30 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
+      'SPF mechanisms with their value',
+      {
+        spf: {
+          mechanisms: [
+            'ip4:192.0.2.0/24',
+            'ip6:2001:db8::/32',
+            'a:mail.example',
+            'mx:a.example',
+            'exists:%{i}.x.example',
+          ],
+        },
+      },
+      { spf: { mechanisms: ['redirect=_spf.example'] } },
+      'should match',
+    ],
+    [
+      'MailDomain',
+      'ten SPF terms together',
+      { spf: { includes: ['a.example'], mechanisms: Array.from({ length: 9 }, (_, i) => `ip4:192.0.2.${i}`) } },
+      { spf: { includes: ['a.example'], mechanisms: Array.from({ length: 10 }, (_, i) => `ip4:192.0.2.${i}`) } },
+      'includes and mechanisms are at most 10 together',
+    ],
+    [
+      'MailDomain',
       'an SPF record ends in ~all or -all',
       { spf: { all: '-all' } },
       { spf: { all: '+all' } },

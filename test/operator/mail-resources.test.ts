@@ -102,6 +102,37 @@ onApiServer('domains, logins and tokens', () => {
     expect((await domain()).status).toBe('suspended')
   })
 
+  test('any SPF mechanism that the API takes is declared, and one that receivers cannot read is refused', async () => {
+    const { operator, domain } = await withDomain()
+    const declare = (...mechanisms: string[]) =>
+      operator.apply('MailDomain', 'example', {
+        domainName: 'example.com',
+        spf: { includes: ['spf.example.net'], mechanisms },
+      })
+    await declare('ip4:192.0.2.0/24', 'mx:mail.example')
+    const terms = ['include:spf.example.net', 'ip4:192.0.2.0/24', 'mx:mail.example']
+    await until(async () => (await domain()).dns?.spf?.length === terms.length)
+    expect((await domain()).dns?.spf).toEqual(terms)
+    const spf = async () => {
+      const records = (await operator.get('MailDomain', 'example'))?.status?.records as
+        | { purpose: string }[]
+        | undefined
+      return records?.find(({ purpose }) => purpose === 'spf')
+    }
+    await until(async () => JSON.stringify(await spf()).includes('v=spf1 ip4:192.0.2.25 include:spf.example.net ip4:'))
+    for (const wrong of ['ip4:192.0.2.0/33', 'a:no-dot', 'exists:%{x}.example']) {
+      await declare(wrong)
+      const refused = await operator.condition('MailDomain', 'example', 'Accepted', 'False')
+      expect(refused.status?.conditions?.[0]).toMatchObject({
+        reason: 'InvalidSpec',
+        message: expect.stringContaining(`spec.spf.mechanisms has ${wrong}, which`),
+      })
+      expect((await domain()).dns?.spf).toEqual(terms)
+    }
+    await declare()
+    await until(async () => (await domain()).dns?.spf?.length === 1)
+  })
+
   test('tracking follows the spec, and is off again when it is removed', async () => {
     const { operator, id, domain } = await withDomain()
     expect((await domain()).tracking).toBeUndefined()

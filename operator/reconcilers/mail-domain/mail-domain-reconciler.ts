@@ -2,9 +2,11 @@
 
 import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-context.ts'
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
+import { isMechanism } from '../../../services/mail/dns/records/spf-term.ts'
 import type { AppliedDomain, WantedDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, type DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
+import { ProblemError } from '../../../services/platform/problems.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
@@ -129,7 +131,7 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       endpoint: spec.dns.managementPolicy === 'DNSEndpoint' ? true : undefined,
       address: spec.dns.records.address === 'Managed',
       dmarc: spec.dmarc,
-      spf: spec.spf.includes.map(name => `include:${name}`),
+      spf: spfOf(spec),
       // Defaults are omitted: a release with new defaults changes no record.
       spf_all: spec.spf.all === '~all' ? undefined : spec.spf.all,
       ttl: spec.dns.ttlSeconds === 600 ? undefined : spec.dns.ttlSeconds,
@@ -143,6 +145,14 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
     delivery: DELIVERIES[spec.delivery] && { delivery: DELIVERIES[spec.delivery], redirect_to: spec.redirectTo },
     dnsAccount,
   }
+}
+
+/** One term that receivers cannot read makes the whole record void. Throws ProblemError. */
+function spfOf({ spf: { includes, mechanisms } }: Spec): string[] {
+  const mechanism = mechanisms.find(text => !isMechanism(text))
+  if (mechanism !== undefined)
+    throw new ProblemError('validation_failed', sentence('resource.spf_mechanism', { mechanism }))
+  return [...includes.map(name => `include:${name}`), ...mechanisms]
 }
 
 const DELIVERIES = { Live: undefined, Capture: 'capture', Redirect: 'redirect' } as const

@@ -28,6 +28,8 @@ export const resources = {
     'MailDomain {namespace}/{name} came first and declares {domain} for the same account. Delete one of them.',
   'resource.domain_exists':
     'The account {account} has the domain {domain} already, from the panel or from an earlier resource. To adopt it, set the annotation {adopt}: "true" here and list {account} in {annotation} of the Namespace.',
+  'resource.spf_mechanism':
+    'spec.spf.mechanisms has {mechanism}, which receivers cannot read. Write a mechanism with its value, as in ip4:192.0.2.0/24.',
   'resource.domain_accepted': '{domain} belongs to the account {account}.',
   'resource.domain_ready': '{domain} is verified and may send.',
   'resource.domain_suspended': 'spec.suspended is true.',

@@ -26,6 +26,8 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.domain_duplicate': 'MailDomain {namespace}/{name} 更早为同一账号声明了 {domain}。请删除其中一个。',
   'resource.domain_exists':
     '账号 {account} 已有域名 {domain}，由面板或先前的资源创建。如需接管，请在此设置注解 {adopt}: "true"，并在 Namespace 的 {annotation} 中列出 {account}。',
+  'resource.spf_mechanism':
+    'spec.spf.mechanisms 中的 {mechanism} 无法被接收方解析。请填写带有值的机制，例如 ip4:192.0.2.0/24。',
   'resource.domain_accepted': '{domain} 属于账号 {account}。',
   'resource.domain_ready': '{domain} 已验证，可以发信。',
   'resource.domain_suspended': 'spec.suspended 为 true。',
