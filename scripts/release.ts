@@ -18,6 +18,7 @@ import {
 } from './release/pages.ts'
 import { prepareRelease, tagOf } from './release/prepare.ts'
 import { installPrograms } from './release/programs.ts'
+import { digestsLine } from './release/recorded.ts'
 import { ReleaseError } from './release/release-error.ts'
 import { createRunner } from './release/run.ts'
 import { signRelease, verifyRelease } from './release/signing.ts'
@@ -31,11 +32,12 @@ const USAGE = `npm run release -- X.Y.Z [--date YYYY-MM-DD] [--sign] [--dry-run]
 From the checkout of a tag, each with [--registry HOST[:PORT]/PATH] [--plain-http] [--key FILE] [--dry-run]:
 npm run release -- check         fails unless tag, versions and changelog agree
 npm run release -- programs      builds cosign, helm, oras and syft with Go
-npm run release -- image         builds and pushes the image
+npm run release -- image         builds and pushes the image, and records its digests
                                  [--builder buildx|buildah] [--platform LIST] [--node-image NAME] [--base-image NAME]
-npm run release -- chart         packs and pushes the chart
-npm run release -- sign          signs both, attests SBOM and provenance [--sbom syft|npm]
+npm run release -- chart         packs and pushes the chart, and records its digest
+npm run release -- sign          signs what was pushed, attests SBOM and provenance [--sbom syft|npm]
 npm run release -- verify        verifies all of that
+npm run release -- digests       prints what was recorded, for RELEASE_DIGESTS of another machine
 npm run release -- artifacthub   pushes the metadata for Artifact Hub (ARTIFACTHUB_REPOSITORY_ID)
 npm run release -- npm           publishes clients/typescript
 npm run release -- github        makes the GitHub release
@@ -74,6 +76,7 @@ const COMMANDS: Record<string, (target: Target, options: Options) => unknown> = 
   chart: publishChart,
   sign: target => signRelease(target, process.env),
   verify: verifyRelease,
+  digests: async target => print(await digestsLine(target)),
   artifacthub: async target => {
     const id = process.env.ARTIFACTHUB_REPOSITORY_ID
     if (id) await publishHubMetadata(target, id)
@@ -110,6 +113,7 @@ async function main(): Promise<void> {
   const target: Target = {
     ...{ root, registry, plainHttp, runner, print },
     ...(values.key === undefined ? {} : { key: values.key }),
+    ...(process.env.RELEASE_DIGESTS ? { digests: process.env.RELEASE_DIGESTS } : {}),
     sbom: oneOf(SBOM_PROGRAMS, values.sbom),
     version: await checkVersions(root),
     revision: git('rev-parse', 'HEAD'),

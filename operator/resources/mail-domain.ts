@@ -15,6 +15,7 @@ import {
   time,
   withRules,
 } from './kind.ts'
+import { sendingLimitsField } from './sending-limits.ts'
 
 const kept = (what: string) =>
   z.enum(['Managed', 'Guidance']).default('Managed').describe(`${what} Guidance: shown and checked only.`)
@@ -31,10 +32,14 @@ const dns = withRules(
       .object({
         labels: mapOfTexts(z.string().max(63), 16)
           .optional()
-          .describe('Labels of the object, for the label filter of external-dns.'),
+          .describe(
+            'Labels of the object, for the label filter of external-dns. No keys of postwright.dev/, nor of external-dns.alpha.kubernetes.io/ except controller.',
+          ),
         annotations: mapOfTexts(z.string().max(1024), 16)
           .optional()
-          .describe('Annotations of the object, for the annotation filter of external-dns.'),
+          .describe(
+            'Annotations of the object, for the annotation filter of external-dns. No keys of postwright.dev/, nor of external-dns.alpha.kubernetes.io/ except controller.',
+          ),
         txtFormat: z
           .enum(['Quoted', 'Plain'])
           .default('Quoted')
@@ -133,16 +138,32 @@ const spec = withRules(
       })
       .prefault({})
       .describe('The DKIM key that signs mail, and its rotation.'),
-    spf: z
-      .object({
+    spf: withRules(
+      z.object({
         includes: setOf(domainName, 10).prefault([]).describe('Domains of other senders to keep allowed (`include:`).'),
+        mechanisms: setOf(
+          z
+            .string()
+            .min(3)
+            .max(258)
+            .regex(/^(include|ip4|ip6|a|mx|exists):[!-~]+$/),
+          10,
+        )
+          .prefault([])
+          .describe('Other mechanisms to keep allowed, as in `ip4:192.0.2.0/24` or `mx:example.net`.'),
         all: z
           .enum(['~all', '-all'])
           .default('~all')
           .describe(
             'Rule of a new record for all other senders: ~all marks their mail, -all fails it. An existing record keeps its own.',
           ),
-      })
+      }),
+      {
+        rule: '(has(self.includes) ? size(self.includes) : 0) + (has(self.mechanisms) ? size(self.mechanisms) : 0) <= 10',
+        message: 'includes and mechanisms are at most 10 together',
+        reason: 'FieldValueInvalid',
+      },
+    )
       .prefault({})
       .describe('The SPF record.'),
     dmarc: z
@@ -196,6 +217,7 @@ const spec = withRules(
       .regex(/^[!-~]+@[!-~]+$/)
       .optional()
       .describe('The address that gets all mail of the domain, with delivery Redirect.'),
+    sendingLimits: sendingLimitsField('the domain'),
     suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
     deletionPolicy: z
       .object({
@@ -255,6 +277,7 @@ const status = z.object({
   dnsRevision: z.string().max(32).optional().describe('Identifies the set of records that was last written.'),
   failedAttempts: z.int().min(0).optional().describe('Failed tries in a row to write at the provider.'),
   nextAttemptTime: time.optional().describe('When the next try is made.'),
+  waitingSince: time.optional().describe('Since when records of the DNSEndpoint wait for external-dns.'),
 })
 
 /** A sending domain. */

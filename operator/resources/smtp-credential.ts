@@ -14,6 +14,7 @@ import {
   time,
   withRules,
 } from './kind.ts'
+import { sendingLimitsField } from './sending-limits.ts'
 
 const spec = withRules(
   z.object({
@@ -53,6 +54,7 @@ const spec = withRules(
       .default(false)
       .describe('Accept an empty envelope sender, as the bounces of a mail server have it.'),
     messagesPerHour: z.int().min(0).max(1_000_000).default(0).describe('Limit over all processes; 0 means none.'),
+    sendingLimits: sendingLimitsField('the login'),
     secret: secretField('smtp'),
     endpoint: z
       .enum(['Public', 'Cluster'])

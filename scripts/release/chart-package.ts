@@ -2,31 +2,32 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDocument } from 'yaml'
-import {
-  type Artifact,
-  chartName,
-  keepPublished,
-  orasOptions,
-  pinned,
-  requireArtifact,
-  type Target,
-  workFolder,
-} from './target.ts'
+import { keepPublished, type Recorded, recordArtifact } from './recorded.ts'
+import { ReleaseError } from './release-error.ts'
+import { type Artifact, chartName, NO_DIGEST, orasOptions, pinned, type Target, workFolder } from './target.ts'
 
 /** Annotation of chart and manifest with the commit; Helm copies annotations of Chart.yaml to the manifest. */
 const REVISION = 'org.opencontainers.image.revision'
 
-/** Publishes the chart, unless an earlier run did so from this commit. */
-export async function publishChart(target: Target): Promise<Artifact> {
+/** Publishes the chart and records its digest, unless an earlier run did so from this commit. */
+export async function publishChart(target: Target): Promise<Recorded> {
   const name = chartName(target)
   const published = await keepPublished(target, name, chart => chartRevision(target, chart))
   if (published) return published
   const file = await packageChart(target)
   const plain = target.plainHttp ? ['--plain-http'] : []
-  await target.runner.run('helm', ['push', file, `oci://${target.registry}/charts`, ...plain])
-  const chart = await requireArtifact(target, name)
+  const options = { messages: true }
+  const output = await target.runner.run('helm', ['push', file, `oci://${target.registry}/charts`, ...plain], options)
+  const chart = await recordArtifact(target, name, target.runner.dryRun ? NO_DIGEST : pushedDigest(output))
   target.print(`chart: oci://${pinned(chart)}`)
   return chart
+}
+
+/** Helm reports the digest of the manifest that it pushed. */
+function pushedDigest(output: string): string {
+  const [, digest] = /^Digest: (\S+)$/m.exec(output) ?? []
+  if (digest === undefined) throw new ReleaseError(`helm push reported no digest:\n${output}`)
+  return digest
 }
 
 /** Packs a copy of the chart that names the commit; resolves to the path of the archive. */

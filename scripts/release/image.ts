@@ -1,14 +1,15 @@
 /** The image: built for all platforms and pushed once. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { keepPublished, platformsOf, type Recorded, recordArtifact } from './recorded.ts'
 import { ReleaseError } from './release-error.ts'
 import {
   type Artifact,
   checkDigest,
   imageName,
-  keepPublished,
+  NO_DIGEST,
   orasOptions,
   pinned,
-  requireArtifact,
   type Target,
   workFolder,
 } from './target.ts'
@@ -29,8 +30,8 @@ export interface ImageOptions {
 /** Name of the builder that can build for several platforms and attest. */
 const BUILDX = 'postwright-release'
 
-/** Publishes the image, unless an earlier run did so from this commit. */
-export async function publishImage(target: Target, options: ImageOptions): Promise<Artifact> {
+/** Publishes the image and records its digests, unless an earlier run did so from this commit. */
+export async function publishImage(target: Target, options: ImageOptions): Promise<Recorded> {
   const name = imageName(target)
   const published = await keepPublished(target, name, image => imageRevision(target, image))
   if (published) {
@@ -43,8 +44,9 @@ export async function publishImage(target: Target, options: ImageOptions): Promi
     `NODE_IMAGE=${await withDigest(target, options.nodeImage)}`,
     `BASE_IMAGE=${await withDigest(target, options.baseImage)}`,
   ].flatMap(pair => ['--build-arg', pair])
-  await (options.builder === 'buildx' ? buildx : buildah)(target, options.platforms, buildArguments)
-  const image = await requireArtifact(target, name)
+  await mkdir(workFolder(target), { recursive: true })
+  const build = options.builder === 'buildx' ? buildx : buildah
+  const image = await recordArtifact(target, name, await build(target, options.platforms, buildArguments))
   await checkBases(target, image)
   target.print(`image: ${pinned(image)}`)
   return image
@@ -56,25 +58,14 @@ export async function baseImages(target: Target, image: Artifact): Promise<strin
   return ['org.opencontainers.image.base.name', 'dev.postwright.node-image'].flatMap(label => labels[label] ?? [])
 }
 
-/** Platforms of an image, as in `linux/arm64`; attestations of buildx are listed in the index as unknown. */
-export async function platformsOf(target: Target, image: Artifact): Promise<string[]> {
-  const args = ['manifest', 'fetch', ...orasOptions(target), pinned(image)]
-  const { manifests = [] } = JSON.parse((await target.runner.run('oras', args)) || '{}') as {
-    manifests?: { platform?: { os: string; architecture: string } }[]
-  }
-  return manifests
-    .flatMap(({ platform }) => (platform ? [`${platform.os}/${platform.architecture}`] : []))
-    .filter(platform => !platform.startsWith('unknown/'))
-}
-
 /**
  * Throws {@link ReleaseError} if two platforms have the same base: a builder that finds an image of one platform under the
  * digest of the base may use it for the other one, and the result does not start.
  */
-async function checkBases(target: Target, image: Artifact): Promise<void> {
+async function checkBases(target: Target, image: Recorded): Promise<void> {
   const bases = new Map<string, string>()
-  for (const platform of await platformsOf(target, image)) {
-    const args = ['manifest', 'fetch', ...orasOptions(target), '--platform', platform, pinned(image)]
+  for (const [platform, digest] of Object.entries(image.platforms)) {
+    const args = ['manifest', 'fetch', ...orasOptions(target), pinned({ ...image, digest })]
     const { layers } = JSON.parse(await target.runner.run('oras', args)) as { layers: { digest: string }[] }
     const base = layers[0]?.digest ?? ''
     const other = bases.get(base)
@@ -91,9 +82,9 @@ async function imageRevision(target: Target, image: Artifact): Promise<string | 
 }
 
 async function labelsOf(target: Target, image: Artifact): Promise<Record<string, string>> {
-  const [platform] = await platformsOf(target, image)
-  if (!platform) return {}
-  const args = ['manifest', 'fetch-config', ...orasOptions(target), '--platform', platform, pinned(image)]
+  const [digest] = Object.values(await platformsOf(target, image))
+  if (digest === undefined) return {}
+  const args = ['manifest', 'fetch-config', ...orasOptions(target), pinned({ ...image, digest })]
   const config = JSON.parse(await target.runner.run('oras', args)) as { config?: { Labels?: Record<string, string> } }
   return config.config?.Labels ?? {}
 }
@@ -105,7 +96,12 @@ async function withDigest(target: Target, reference: string): Promise<string> {
   return target.runner.dryRun ? reference : `${reference}@${checkDigest(digest.trim())}`
 }
 
-async function buildx(target: Target, platforms: readonly string[], buildArguments: readonly string[]): Promise<void> {
+/** Resolves to the digest of what was pushed. */
+async function buildx(
+  target: Target,
+  platforms: readonly string[],
+  buildArguments: readonly string[],
+): Promise<string> {
   const { runner, root, version } = target
   if (target.plainHttp)
     throw new ReleaseError(
@@ -114,19 +110,26 @@ async function buildx(target: Target, platforms: readonly string[], buildArgumen
   // The default builder of Docker can neither build for several platforms nor attest.
   if ((await runner.attempt('docker', ['buildx', 'inspect', BUILDX])).code !== 0)
     await runner.run('docker', ['buildx', 'create', '--name', BUILDX, '--driver', 'docker-container'])
+  const metadata = join(workFolder(target), 'buildx.json')
   await runner.run('docker', [
     ...['buildx', 'build', '--builder', BUILDX, '--progress', 'plain', '--platform', platforms.join(',')],
     ...['--provenance', 'mode=max', '--sbom', 'true', ...buildArguments],
-    ...['--tag', `${imageName(target)}:${version}`, '--push', root],
+    ...['--tag', `${imageName(target)}:${version}`, '--metadata-file', metadata, '--push', root],
   ])
+  if (runner.dryRun) return NO_DIGEST
+  return String((JSON.parse(await readFile(metadata, 'utf8')) as Record<string, unknown>)['containerimage.digest'])
 }
 
-/** For machines without Docker. The isolation follows BUILDAH_ISOLATION. */
-async function buildah(target: Target, platforms: readonly string[], buildArguments: readonly string[]): Promise<void> {
+/** For machines without Docker. The isolation follows BUILDAH_ISOLATION. Resolves to the digest of what was pushed. */
+async function buildah(
+  target: Target,
+  platforms: readonly string[],
+  buildArguments: readonly string[],
+): Promise<string> {
   const { runner, root, version } = target
   const insecure = target.plainHttp ? ['--tls-verify=false'] : []
   const list = `localhost/postwright-release:${version}`
-  await mkdir(workFolder(target), { recursive: true })
+  const digest = join(workFolder(target), 'buildah-digest.txt')
   await runner.attempt('buildah', ['manifest', 'rm', list]) // of a run that was stopped
   // buildah before 1.29 knows the platform of the machine only by an argument.
   const buildPlatform = `BUILDPLATFORM=linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
@@ -138,6 +141,8 @@ async function buildah(target: Target, platforms: readonly string[], buildArgume
       ...['--build-arg', buildPlatform, ...buildArguments, '--manifest', list, root],
     ])
   await runner.run('buildah', [
-    ...['manifest', 'push', '--all', ...insecure, list, `docker://${imageName(target)}:${version}`],
+    ...['manifest', 'push', '--all', ...insecure, '--digestfile', digest],
+    ...[list, `docker://${imageName(target)}:${version}`],
   ])
+  return runner.dryRun ? NO_DIGEST : (await readFile(digest, 'utf8')).trim()
 }

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { notesOf } from './changelog.ts'
 import { tagOf } from './prepare.ts'
+import { requireRecorded } from './recorded.ts'
 import { ReleaseError } from './release-error.ts'
-import { chartName, imageName, orasOptions, pinned, requireArtifact, type Target, workFolder } from './target.ts'
-import { isPrerelease } from './version.ts'
+import { chartName, imageName, orasOptions, pinned, type Target, workFolder } from './target.ts'
+import { isNewestFinal, isPrerelease, lineOf } from './version.ts'
 
 /** GitHub refuses texts of more than 125,000 characters. */
 const LONGEST_NOTES = 120_000
@@ -23,13 +24,13 @@ export async function releaseNotes({ root, version, repository }: Target): Promi
   return `${notes.slice(0, notes.lastIndexOf('\n', LONGEST_NOTES))}\n\nAll changes: ${link}\n`
 }
 
-/** Writes the files of the GitHub release; resolves to their paths. The chart is the one in the registry, by digest. */
+/** Writes the files of the GitHub release; resolves to their paths. The chart is the recorded one, by digest. */
 export async function collectAssets(target: Target): Promise<string[]> {
   const folder = join(workFolder(target), 'assets')
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  const image = await requireArtifact(target, imageName(target))
-  const chart = await requireArtifact(target, chartName(target))
+  const image = await requireRecorded(target, imageName(target))
+  const chart = await requireRecorded(target, chartName(target))
   const plain = target.plainHttp ? ['--plain-http'] : []
   await target.runner.run('helm', ['pull', `oci://${pinned(chart)}`, '--destination', folder, ...plain])
   // Helm names an archive that is pulled by digest after the digest.
@@ -53,27 +54,53 @@ export async function publishGitHubRelease(target: Target): Promise<void> {
   const notes = join(workFolder(target), 'notes.md')
   await writeFile(notes, await releaseNotes(target))
   const options = { cwd: root }
+  // A patch of an older line is not the latest release, whenever it was made.
+  const latest = `--latest=${isNewestFinal(version, await announcedVersions(target))}`
   if ((await runner.attempt('gh', ['release', 'view', tag], options)).code === 0) {
-    await runner.run('gh', ['release', 'edit', tag, '--notes-file', notes], options)
+    await runner.run('gh', ['release', 'edit', tag, '--notes-file', notes, latest], options)
     await runner.run('gh', ['release', 'upload', tag, ...assets, '--clobber'], options)
     return
   }
   const candidate = isPrerelease(version) ? ['--prerelease'] : []
-  const args = ['--verify-tag', '--title', `Postwright ${version}`, '--notes-file', notes, ...candidate]
+  const args = ['--verify-tag', '--title', `Postwright ${version}`, '--notes-file', notes, latest, ...candidate]
   await runner.run('gh', ['release', 'create', tag, ...args, ...assets], options)
 }
 
-/** Publishes the npm package, unless it has this version already. Candidates get the tag `next`. */
+/** Final versions with a GitHub release. */
+async function announcedVersions({ runner, root }: Target): Promise<string[]> {
+  const filter = ['--exclude-drafts', '--exclude-pre-releases', '--limit', '1000']
+  const list = ['release', 'list', ...filter, '--json', 'tagName', '--jq', '.[].tagName']
+  const tags = (await runner.run('gh', list, { cwd: root })).split('\n')
+  return tags.filter(tag => tag.startsWith('v')).map(tag => tag.slice(1))
+}
+
+/** Publishes the npm package, unless it has this version already. */
 export async function publishClient(target: Target, withProvenance: boolean): Promise<void> {
   const { runner, version, root } = target
   const { name } = JSON.parse(await readFile(join(root, CLIENT, 'package.json'), 'utf8')) as { name: string }
-  const known = await runner.attempt('npm', ['view', `${name}@${version}`, 'version'], { cwd: root })
-  if (known.code === 0 && known.stdout.trim() === version)
-    return target.print(`${name}@${version} is published already`)
-  const args = ['--access', 'public', '--tag', isPrerelease(version) ? 'next' : 'latest']
+  const published = await publishedVersions(target, name)
+  if (published.includes(version)) return target.print(`${name}@${version} is published already`)
+  const args = ['--access', 'public', '--tag', distTag(version, published)]
   await runner.run('npm', ['publish', `./${CLIENT}`, ...args, ...(withProvenance ? ['--provenance'] : [])], {
     cwd: root,
   })
+}
+
+/**
+ * The tag of a version at npm: `next` for candidates, `latest` for the highest final version, which `npm install` takes, and
+ * `release-X.Y` for a patch of an older line.
+ */
+export function distTag(version: string, published: readonly string[]): string {
+  if (isPrerelease(version)) return 'next'
+  return isNewestFinal(version, published) ? 'latest' : `release-${lineOf(version)}`
+}
+
+/** Versions of the package at npm; none of one that does not exist yet. */
+async function publishedVersions({ runner, root }: Target, name: string): Promise<string[]> {
+  const { code, stdout, stderr } = await runner.attempt('npm', ['view', name, 'versions', '--json'], { cwd: root })
+  if (code === 0) return [JSON.parse(stdout || '[]') as string | string[]].flat()
+  if (runner.dryRun || /E404/.test(stderr)) return []
+  throw new ReleaseError(`npm cannot be asked for the versions of ${name}:\n${stderr}`)
 }
 
 /** Pushes the metadata by which Artifact Hub knows the publisher of the chart. `id`: of the repository at Artifact Hub. */

@@ -11,6 +11,8 @@ export interface RunOptions {
   input?: string
   /** The program only reads: a dry run executes it as well. */
   reads?: boolean
+  /** Standard error is returned as well, after standard output. */
+  messages?: boolean
 }
 
 /** Result of a program that may fail. */
@@ -44,7 +46,7 @@ export function createRunner(
       const { code, stdout, stderr } = await execute(program, args, { ...options, env: { ...env, ...options.env } })
       if (code !== 0)
         throw new ReleaseError(`${commandLine(program, args)} failed with exit code ${code}:\n${stderr || stdout}`)
-      return stdout
+      return options.messages ? `${stdout}${stderr}` : stdout
     },
     async attempt(program, args, options = {}) {
       if (skipped(options)) return { code: 1, stdout: '', stderr: '' }

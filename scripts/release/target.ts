@@ -19,8 +19,10 @@ export interface Target {
   revision: string
   /** As in `postwright/postwright`. */
   repository: string
-  /** Private key file of cosign, or the public one for {@link verifyRelease}; without it signatures are keyless (OIDC). */
+  /** Private key file of cosign, or the public one to verify; without it signatures are keyless (OIDC). */
   key?: string
+  /** The record of digests that another machine of this run printed; without it the one in {@link workFolder}. */
+  digests?: string
   sbom: (typeof SBOM_PROGRAMS)[number]
   runner: Runner
   print(line: string): void
@@ -39,7 +41,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
 /** Replies of registries for an artifact, or a repository, that does not exist yet. GHCR denies access to those. */
 const ABSENT = /not found|manifest unknown|name unknown|denied/i
 /** Shown by a dry run, in which nothing was pushed. */
-const NO_DIGEST = `sha256:${'0'.repeat(64)}`
+export const NO_DIGEST = `sha256:${'0'.repeat(64)}`
 
 /** The registry of an option. Throws {@link ReleaseError}. */
 export function checkRegistry(text: string): string {
@@ -61,7 +63,7 @@ export const pinned = ({ name, digest }: Artifact) => `${name}@${digest}`
 export const orasOptions = ({ plainHttp }: Target) => (plainHttp ? ['--plain-http'] : [])
 
 /** The artifact with the tag of this version; undefined if there is none. */
-async function findArtifact(target: Target, name: string): Promise<Artifact | undefined> {
+export async function findArtifact(target: Target, name: string): Promise<Artifact | undefined> {
   const tag = target.version
   const { code, stdout, stderr } = await target.runner.attempt('oras', [
     ...['resolve', `${name}:${tag}`],
@@ -70,34 +72,6 @@ async function findArtifact(target: Target, name: string): Promise<Artifact | un
   if (code === 0) return { name, tag, digest: checkDigest(stdout.trim()) }
   if (target.runner.dryRun || ABSENT.test(stderr)) return undefined
   throw new ReleaseError(`the registry cannot be asked for ${name}:${tag}:\n${stderr}`)
-}
-
-/** The artifact with the tag of this version. Throws {@link ReleaseError} if there is none. */
-export async function requireArtifact(target: Target, name: string): Promise<Artifact> {
-  if (target.runner.dryRun) return { name, tag: target.version, digest: NO_DIGEST }
-  const artifact = await findArtifact(target, name)
-  if (!artifact) throw new ReleaseError(`${name}:${target.version} does not exist`)
-  return artifact
-}
-
-/**
- * Keeps an artifact that an earlier run published from this commit, so that a run that was stopped can be repeated; resolves
- * to undefined if it must be made. Throws {@link ReleaseError} for an artifact of another commit: a version never changes.
- */
-export async function keepPublished(
-  target: Target,
-  name: string,
-  revisionOf: (artifact: Artifact) => Promise<string | undefined>,
-): Promise<Artifact | undefined> {
-  const artifact = await findArtifact(target, name)
-  if (!artifact) return undefined
-  const revision = await revisionOf(artifact)
-  if (revision !== target.revision)
-    throw new ReleaseError(
-      `${name}:${target.version} exists already, made from commit ${revision ?? 'unknown'} instead of ${target.revision}; release a higher version`,
-    )
-  target.print(`${pinned(artifact)} is published already`)
-  return artifact
 }
 
 /** The digest itself. Throws {@link ReleaseError} for any other text. */

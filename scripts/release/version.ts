@@ -24,6 +24,16 @@ export function finalVersion(version: string): string {
   return version.split('-', 1)[0] ?? version
 }
 
+/** Whether it is a final version, and higher than all final ones among the others; `others` may contain it. */
+export function isNewestFinal(version: string, others: readonly string[]): boolean {
+  return !isPrerelease(version) && others.every(other => isPrerelease(other) || compareVersions(other, version) <= 0)
+}
+
+/** As in `1.2`: the line that gets the patches of a version. */
+export function lineOf(version: string): string {
+  return version.split('.', 2).join('.')
+}
+
 /** Negative, zero or positive, by SemVer 2.0.0 section 11. Both must be valid. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)]

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { findDomainById, updateDomain } from '../../services/mail/domains/store/domains.ts'
 import { send } from '../../services/send.ts'
+import { giveUser } from '../support/accounts/accounts-and-domains.ts'
 import { sharedMongoUri } from '../support/database/test-database.ts'
 import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
 import { writeKubeconfig } from '../support/kubernetes/kubeconfig.ts'
@@ -63,6 +65,46 @@ onApiServer('the notes of the chart', () => {
       body: body ?? '',
     })
     expect([answer.status, await answer.text()]).toEqual([202, expect.stringContaining('em_')])
+  })
+
+  test('lead to a domain of the admin, by the owner in its spec and the annotation of the namespace', async () => {
+    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+    const { _id } = await giveUser(operator.mongo.db, { username: 'admin', role: 'admin' })
+    const folder = await mkdtemp(join(tmpdir(), 'pw-notes-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const kubeconfig = await writeKubeconfig(folder, sharedApiServer(), sharedApiServer().admin, operator.namespace)
+    const printed = await notes(kubeconfig, operator.namespace, '--set', 'mongodb.mode=trial')
+
+    const owner = /add `(?<field>owner: .*)` to its spec/.exec(printed)?.groups?.field ?? expect.fail('no owner')
+    const spec = { domainName: 'owned.example', ...(parse(owner) as object) }
+    await operator.apply('MailDomain', 'example-com', spec)
+    const refused = await operator.condition('MailDomain', 'example-com', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]).toMatchObject({
+      reason: 'OwnerNotAllowed',
+      message: expect.stringContaining('postwright.dev/owners'),
+    })
+
+    const command =
+      /^ *kubectl (?<args>annotate namespace .*)$/m.exec(printed)?.groups?.args ?? expect.fail('no command')
+    const { stdout } = await promisify(execFile)(kubectlProgram(), [
+      ...[`--kubeconfig=${kubeconfig}`, `--cache-dir=${folder}`],
+      ...command.split(' '),
+    ])
+    expect(stdout).toContain(`namespace/${operator.namespace} annotated`)
+    const { status } = await operator.condition('MailDomain', 'example-com', 'Accepted', 'True')
+    expect(status?.owner).toBe('admin')
+    expect(await findDomainById(operator.mongo.db, String(status?.domainId))).toMatchObject({ user_id: _id })
+  })
+
+  test('name the watched namespace and its account, where the operator watches one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pw-notes-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const kubeconfig = await writeKubeconfig(folder, sharedApiServer(), sharedApiServer().admin)
+    const pairs = ['mongodb.mode=trial', 'operator.watchNamespaces={team,other}'].flatMap(pair => ['--set', pair])
+    const printed = await notes(kubeconfig, 'default', ...pairs)
+    expect(printed).toContain('It belongs to the account k8s-team:')
+    expect(printed).toContain('kubectl annotate namespace team postwright.dev/owners=admin\n')
+    expect(printed).toContain('metadata: { name: example-com, namespace: team }')
   })
 
   test.each([

@@ -118,6 +118,30 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
+      'SPF mechanisms with their value',
+      {
+        spf: {
+          mechanisms: [
+            'ip4:192.0.2.0/24',
+            'ip6:2001:db8::/32',
+            'a:mail.example',
+            'mx:a.example',
+            'exists:%{i}.x.example',
+          ],
+        },
+      },
+      { spf: { mechanisms: ['redirect=_spf.example'] } },
+      'should match',
+    ],
+    [
+      'MailDomain',
+      'ten SPF terms together',
+      { spf: { includes: ['a.example'], mechanisms: Array.from({ length: 9 }, (_, i) => `ip4:192.0.2.${i}`) } },
+      { spf: { includes: ['a.example'], mechanisms: Array.from({ length: 10 }, (_, i) => `ip4:192.0.2.${i}`) } },
+      'includes and mechanisms are at most 10 together',
+    ],
+    [
+      'MailDomain',
       'an SPF record ends in ~all or -all',
       { spf: { all: '-all' } },
       { spf: { all: '+all' } },
@@ -282,6 +306,41 @@ onApiServer('custom resource definitions', () => {
     ],
     ['APIToken', 'known endpoints', { endpoint: 'Cluster' }, { endpoint: 'Internal' }, 'Unsupported value'],
     ['SMTPCredential', 'limits', { messagesPerHour: 1_000_000 }, { messagesPerHour: 1_000_001 }, 'less than or equal'],
+    [
+      'SMTPCredential',
+      'a rate as a decimal',
+      { sendingLimits: { recipientsPerSecond: '0.01', burst: 1 } },
+      { sendingLimits: { recipientsPerSecond: '0.001' } },
+      'should match',
+    ],
+    [
+      'SMTPCredential',
+      'a rate in its range',
+      { sendingLimits: { recipientsPerSecond: '100000' } },
+      { sendingLimits: { recipientsPerSecond: '100000.01' } },
+      'recipientsPerSecond is between 0.01 and 100000',
+    ],
+    [
+      'MailDomain',
+      'a rate above zero',
+      { sendingLimits: {} },
+      { sendingLimits: { recipientsPerSecond: '0' } },
+      'recipientsPerSecond is between 0.01 and 100000',
+    ],
+    [
+      'MailDomain',
+      'a burst of a rate',
+      { sendingLimits: { recipientsPerSecond: '2', burst: 10, recipientsPerHour: 100, recipientsPerDay: 1_000 } },
+      { sendingLimits: { burst: 10, recipientsPerHour: 100 } },
+      'burst needs recipientsPerSecond',
+    ],
+    [
+      'MailDomain',
+      'limits above zero',
+      { sendingLimits: { recipientsPerDay: 1_000_000_000 } },
+      { sendingLimits: { recipientsPerDay: 0 } },
+      'greater than or equal to 1',
+    ],
     ['SMTPCredential', 'a plain user name', { username: 'mail.shop' }, { username: 'mail@shop' }, 'should match'],
     [
       'APIToken',

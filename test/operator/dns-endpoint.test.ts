@@ -303,6 +303,29 @@ onApiServer('MailDomains with a DNSEndpoint', () => {
       await operator.removeAndWait('MailDomain', 'five')
     })
 
+    test.each([
+      ['labels', 'postwright.dev/maildomain', 'others'],
+      ['annotations', 'external-dns.alpha.kubernetes.io/target', '192.0.2.66'],
+    ])(
+      '%s with the key %s: the domain is refused until it is removed, and nothing is written',
+      async (field, key, value) => {
+        const operator = await start()
+        const dnsEndpoint = { [field]: { [key]: value } }
+        await operator.apply('MailDomain', 'five', declaring('five.test', { dnsEndpoint }))
+        expect(await stateOf(operator, 'five', 'False')).toMatchObject({
+          reason: 'MetadataNotAllowed',
+          message: expect.stringContaining(`spec.dns.dnsEndpoint.${field} may not have ${key}.`),
+          verdict: 'Failed',
+        })
+        expect(await read(operator, 'five')).toBeUndefined()
+        const controller = { 'external-dns.alpha.kubernetes.io/controller': 'dns-controller' }
+        await operator.apply('MailDomain', 'five', declaring('five.test', { dnsEndpoint: { annotations: controller } }))
+        await reasonIs(operator, 'five', 'WaitingForExternalDNS')
+        expect((await read(operator, 'five'))?.metadata.annotations).toMatchObject(controller)
+        await operator.removeAndWait('MailDomain', 'five')
+      },
+    )
+
     test('a permission that is withdrawn ends the writes, and the object stays until the domain is deleted', async () => {
       const operator = await start()
       await operator.apply('MailDomain', 'five', declaring('five.test'))

@@ -10,6 +10,9 @@ import { parseToken, secretFits } from '../../services/mail/credentials/rules/to
 import { credentials, findCredentialByName } from '../../services/mail/credentials/store/smtp-credentials.ts'
 import { findTokenById, tokens } from '../../services/mail/credentials/store/tokens.ts'
 import { findDomain, updateDomain, verifyDomain } from '../../services/mail/domains/store/domains.ts'
+import { defaultLimits } from '../../services/mail/limits/find-limits.ts'
+import { setLimit } from '../../services/mail/limits/manage-limits.ts'
+import { limitsOfAccounts } from '../../services/mail/limits/store/sending-limits.ts'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { verbatim } from '../../services/platform/sentences/compose.ts'
 import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.ts'
@@ -17,6 +20,7 @@ import { sharedMongoUri } from '../support/database/test-database.ts'
 import { startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
 import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
 import { extraNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import { kstatusOf } from '../support/kubernetes/kstatus.ts'
 import {
   type OperatorUnderTest,
   operatorUnderTest,
@@ -96,6 +100,37 @@ onApiServer('domains, logins and tokens', () => {
     await operator.apply('MailDomain', 'example', { domainName: 'example.com', spf: { includes: ['spf.example.net'] } })
     await until(async () => (await domain()).dns?.spf?.length === 1)
     expect((await domain()).status).toBe('suspended')
+  })
+
+  test('any SPF mechanism that the API takes is declared, and one that receivers cannot read is refused', async () => {
+    const { operator, domain } = await withDomain()
+    const declare = (...mechanisms: string[]) =>
+      operator.apply('MailDomain', 'example', {
+        domainName: 'example.com',
+        spf: { includes: ['spf.example.net'], mechanisms },
+      })
+    await declare('ip4:192.0.2.0/24', 'mx:mail.example')
+    const terms = ['include:spf.example.net', 'ip4:192.0.2.0/24', 'mx:mail.example']
+    await until(async () => (await domain()).dns?.spf?.length === terms.length)
+    expect((await domain()).dns?.spf).toEqual(terms)
+    const spf = async () => {
+      const records = (await operator.get('MailDomain', 'example'))?.status?.records as
+        | { purpose: string }[]
+        | undefined
+      return records?.find(({ purpose }) => purpose === 'spf')
+    }
+    await until(async () => JSON.stringify(await spf()).includes('v=spf1 ip4:192.0.2.25 include:spf.example.net ip4:'))
+    for (const wrong of ['ip4:192.0.2.0/33', 'a:no-dot', 'exists:%{x}.example']) {
+      await declare(wrong)
+      const refused = await operator.condition('MailDomain', 'example', 'Accepted', 'False')
+      expect(refused.status?.conditions?.[0]).toMatchObject({
+        reason: 'InvalidSpec',
+        message: expect.stringContaining(`spec.spf.mechanisms has ${wrong}, which`),
+      })
+      expect((await domain()).dns?.spf).toEqual(terms)
+    }
+    await declare()
+    await until(async () => (await domain()).dns?.spf?.length === 1)
   })
 
   test('tracking follows the spec, and is off again when it is removed', async () => {
@@ -178,6 +213,53 @@ onApiServer('domains, logins and tokens', () => {
       allowed_senders: ['news@example.com'],
     })
     expect(await operator.secret('news-smtp')).toEqual(secret)
+  })
+
+  test('limits of a domain and a login are those of its owner: declared, bounded by the account, removed', async () => {
+    const { operator, user, id } = await withDomain()
+    const { mongo, clock, config } = operator.foundation
+    const limits = async () => (await limitsOfAccounts(mongo.db, [user._id])).get(user._id) ?? []
+    const deps = { mongo, clock, defaultLimits: defaultLimits(config), findSubject: async () => undefined }
+    const account = { id: user._id, username: user.username, recipientsPerDay: 0 }
+    const domain = (sendingLimits?: object) =>
+      operator.apply('MailDomain', 'example', { domainName: 'example.com', ...(sendingLimits && { sendingLimits }) })
+    await setLimit(deps, account, { scope: 'account', subject: '*', recipients_per_hour: 100 }, true)
+    await domain({ recipientsPerSecond: '0.5', burst: 5, recipientsPerDay: 500 })
+    await operator.apply('SMTPCredential', 'news', {
+      domainRef: { name: 'example' },
+      sendingLimits: { recipientsPerHour: 100 },
+    })
+    const login = await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    await until(async () => (await limits()).length === 3)
+    expect(await limits()).toEqual([
+      expect.objectContaining({ scope: 'account', perHour: 100, byAdmin: true }),
+      expect.objectContaining({ scope: 'credential', subject: login.status?.credentialId, perHour: 100 }),
+      expect.objectContaining({ scope: 'domain', subject: id, perSecond: 0.5, burst: 5, perDay: 500, byAdmin: false }),
+    ])
+
+    await domain({ recipientsPerHour: 101 })
+    const refused = await operator.condition('MailDomain', 'example', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]).toMatchObject({
+      reason: 'InvalidSpec',
+      message: expect.stringContaining('spec.sendingLimits.recipientsPerHour'),
+    })
+    expect(kstatusOf(refused)).toBe('Failed')
+    expect(await limits()).toContainEqual(expect.objectContaining({ scope: 'domain', perSecond: 0.5 }))
+    await domain({ recipientsPerHour: 99 })
+    await operator.condition('MailDomain', 'example', 'Accepted', 'True')
+    expect(await limits()).toContainEqual(
+      expect.objectContaining({ scope: 'domain', perSecond: undefined, perHour: 99 }),
+    )
+
+    await domain()
+    await operator.condition('MailDomain', 'example', 'Accepted', 'True')
+    expect(await limits()).toHaveLength(3)
+    await domain({})
+    await operator.condition('MailDomain', 'example', 'Accepted', 'True')
+    await until(async () => (await limits()).length === 2)
+    // Server-side apply keeps an empty object also where it takes the place of limits.
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, sendingLimits: {} })
+    await until(async () => (await limits()).length === 1)
   })
 
   test('restores a lost Secret with the same password and reverts an edited one', async () => {

@@ -118,6 +118,10 @@ onApiServer('the operator and the other processes', () => {
     await until5s('limit', async () => (await overSmtp('news@shop.example')).startsWith('4'))
     await login()
     await until5s('no limit', async () => (await overSmtp('news@shop.example')).startsWith('250'))
+    await login({ sendingLimits: { recipientsPerDay: 1 } })
+    await until5s('limit of a day', async () => (await overSmtp('news@shop.example')).startsWith('451 4.7.1'))
+    await login({ sendingLimits: {} })
+    await until5s('no limit of a day', async () => (await overSmtp('news@shop.example')).startsWith('250'))
 
     await domain({ suspended: true })
     await until5s('suspended, SMTP', async () => (await overSmtp('news@shop.example')).startsWith('5'))

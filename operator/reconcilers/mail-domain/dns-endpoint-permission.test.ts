@@ -31,3 +31,39 @@ test.each<[string, string, string, string | undefined]>([
     if (setting) expect(refusal?.message).toContain(setting)
   },
 )
+
+test.each<['labels' | 'annotations', string, string[], string[]]>([
+  ['labels', 'of the cluster', ['dns', 'team.example/dns', 'app.kubernetes.io/part-of'], []],
+  ['annotations', 'of the cluster', ['team', 'postwright.example/team', 'kubernetes.io/description'], []],
+  ['annotations', 'for the external-dns that reads it', ['external-dns.alpha.kubernetes.io/controller'], []],
+  ['labels', 'for the external-dns that reads it', ['external-dns.alpha.kubernetes.io/controller'], []],
+  ['labels', 'of the operator', ['postwright.dev/maildomain'], ['postwright.dev/maildomain']],
+  ['annotations', 'of the operator', ['team', 'postwright.dev/domain'], ['postwright.dev/domain']],
+  [
+    'annotations',
+    'that external-dns obeys',
+    [
+      'external-dns.alpha.kubernetes.io/target',
+      'external-dns.alpha.kubernetes.io/controller',
+      'external-dns.alpha.kubernetes.io/controller-name',
+      'external-dns.alpha.kubernetes.io/aws-weight',
+    ],
+    [
+      'external-dns.alpha.kubernetes.io/target',
+      'external-dns.alpha.kubernetes.io/controller-name',
+      'external-dns.alpha.kubernetes.io/aws-weight',
+    ],
+  ],
+  ['labels', 'that external-dns obeys', ['external-dns.alpha.kubernetes.io/'], ['external-dns.alpha.kubernetes.io/']],
+])('%s %s on the object: %j, of which are refused %j', async (field, _, keys, refused) => {
+  const { context, add } = await operatorContext({ DNS_ENDPOINT_NAMESPACES: 'shop', DNS_ENDPOINT_DOMAINS: '*' })
+  const dnsEndpoint = { [field]: Object.fromEntries(keys.map(key => [key, 'x'])) }
+  const dns = { managementPolicy: 'DNSEndpoint', dnsEndpoint }
+  const refusal = endpointRefusal(
+    context.config,
+    MailDomain.parse(add('MailDomain', 'shop', { domainName: 'shop.example', dns })),
+  )
+  expect(refusal?.reason).toBe(refused.length > 0 ? 'MetadataNotAllowed' : undefined)
+  expect(refusal?.sentence?.params ?? { field, keys: [] }).toEqual({ field, keys: refused })
+  if (refusal) expect(refusal.message).toContain(`spec.dns.dnsEndpoint.${field} may not have ${refused[0]}`)
+})

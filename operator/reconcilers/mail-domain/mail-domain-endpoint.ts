@@ -14,7 +14,7 @@ import {
 import { MINUTE_MS } from '../../../services/platform/durations.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
-import { bad, type ConditionState, conditionOf, good } from '../shared/conditions.ts'
+import { bad, type ConditionState, good, toSeconds } from '../shared/conditions.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
 import { endpointRefusal } from './dns-endpoint-permission.ts'
 import { deleteEndpoint, dnsEndpointStore, isReadByExternalDns } from './dns-endpoint-store.ts'
@@ -64,16 +64,28 @@ export async function untilPublished(
   written: DnsOutcome,
 ): Promise<DnsOutcome> {
   const [condition] = written.conditions
-  if (condition?.status !== 'True') return written
   const waiting = unpublishedRecords(domain)
+  const before = waiting.length === 0 ? undefined : resource.status?.waitingSince
+  // Whether the object could be read and written is unknown now: the records go on waiting.
+  if (condition?.status === 'Unknown') return before === undefined ? written : withWaiting(written, before)
+  if (condition?.status !== 'True') return written
   if (waiting.length === 0)
     return { ...written, conditions: [good('DNSSynced', 'InSync', sentence('dns_endpoint.published'))] }
   const conditions = [await waitingCondition(context, resource, waiting)]
-  const now = context.clock.now().getTime()
-  if (now - waitingSince(resource, now) >= CHECK_FOR_MS) return { ...written, conditions }
-  const checkedMs = now - (domain.check?.at.getTime() ?? now)
+  const now = context.clock.now()
+  // external-dns has to publish what was written just now.
+  const isWritten = written.events.length > 0
+  const since = isWritten || before === undefined ? toSeconds(now) : before
+  const outcome = { ...withWaiting(written, since), conditions }
+  if (now.getTime() - Date.parse(since) >= CHECK_FOR_MS) return outcome
+  const checkedMs = now.getTime() - (domain.check?.at ?? now).getTime()
   if (checkedMs >= CHECK_EVERY_MS) await requestCheck(dns, domain._id)
-  return { ...written, conditions, requeueAfterMs: CHECK_EVERY_MS }
+  return { ...outcome, requeueAfterMs: CHECK_EVERY_MS }
+}
+
+/** Kept in the status: a condition keeps its time of transition when only its reason changes. */
+function withWaiting(written: DnsOutcome, waitingSince: string): DnsOutcome {
+  return { ...written, status: { ...written.status, waitingSince } }
 }
 
 async function waitingCondition(
@@ -86,12 +98,6 @@ async function waitingCondition(
   const isRead = await isReadByExternalDns(context, resource)
   const code = isRead ? 'dns_endpoint.waiting' : 'dns_endpoint.unread'
   return bad('DNSSynced', WAITING, sentence(code, { name, records }))
-}
-
-/** When the domain began to wait, in milliseconds. */
-function waitingSince({ status }: MailDomain, now: number): number {
-  const last = conditionOf(status?.conditions, 'DNSSynced')
-  return last?.reason === WAITING ? Date.parse(last.lastTransitionTime) : now
 }
 
 /** Deletes the object of a MailDomain that has another managementPolicy now. Its records go with it, by external-dns. */

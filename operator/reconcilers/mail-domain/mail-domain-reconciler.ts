@@ -2,12 +2,15 @@
 
 import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-context.ts'
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
+import { isMechanism } from '../../../services/mail/dns/records/spf-term.ts'
 import type { AppliedDomain, WantedDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, type DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
+import { ProblemError } from '../../../services/platform/problems.ts'
 import { sentence } from '../../../services/platform/sentences/sentence.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
+import { type AppliedLimits, applyLimits } from '../mail/declared-limits.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
@@ -72,9 +75,13 @@ async function ensure(
   const isEndpoint = resource.spec.dns.managementPolicy === 'DNSEndpoint'
   const written = isEndpoint ? await untilPublished(context, dns, resource, domain, first) : first
   const rows = guidance(domain, sendingHost(context.config))
+  const limited = { scope: 'domain', id: domain._id, name: domain.name } as const
+  const limits = await applyLimits(context, user._id, limited, resource.spec.sendingLimits)
+  const again = earliest(written.requeueAfterMs, limits.refused?.requeueAfterMs)
+  const acceptedAs = sentence('resource.domain_accepted', { domain: domain.name, account: user.username })
   return {
     conditions: [
-      accepted(sentence('resource.domain_accepted', { domain: domain.name, account: user.username })),
+      limits.refused?.condition ?? accepted(acceptedAs),
       ...written.conditions.map(condition => unlessLost(condition, lostRecords(domain, rows))),
       dkimCondition(domain),
       verifiedCondition(domain),
@@ -87,14 +94,23 @@ async function ensure(
     },
     events: [
       ...returned,
-      ...driftEvents(context, resource, applied, missing?.unbind),
+      ...driftEvents(context, resource, withLimits(applied, limits), missing?.unbind),
       ...repairEvents(context, resource, domain, reported),
       ...written.events,
     ],
     recordId: domain._id,
     reported: () => void reported.set(resource.metadata.uid, lastRepair(resource, domain, reported)),
-    ...(written.requeueAfterMs === undefined ? {} : { requeueAfterMs: written.requeueAfterMs }),
+    ...(again === undefined ? {} : { requeueAfterMs: again }),
   }
+}
+
+function earliest(...pauses: (number | undefined)[]): number | undefined {
+  const given = pauses.filter(pause => pause !== undefined)
+  return given.length === 0 ? undefined : Math.min(...given)
+}
+
+function withLimits(applied: AppliedDomain, { changed }: AppliedLimits): AppliedDomain {
+  return changed ? { ...applied, changed: [...applied.changed, 'sending_limits'] } : applied
 }
 
 function withoutAccount({ condition, requeueAfterMs }: Extract<DnsAccountChoice, { condition: object }>): DnsOutcome {
@@ -115,7 +131,7 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       endpoint: spec.dns.managementPolicy === 'DNSEndpoint' ? true : undefined,
       address: spec.dns.records.address === 'Managed',
       dmarc: spec.dmarc,
-      spf: spec.spf.includes.map(name => `include:${name}`),
+      spf: spfOf(spec),
       // Defaults are omitted: a release with new defaults changes no record.
       spf_all: spec.spf.all === '~all' ? undefined : spec.spf.all,
       ttl: spec.dns.ttlSeconds === 600 ? undefined : spec.dns.ttlSeconds,
@@ -129,6 +145,14 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
     delivery: spec.delivery && { delivery: DELIVERIES[spec.delivery], redirect_to: spec.redirectTo },
     dnsAccount,
   }
+}
+
+/** One term that receivers cannot read makes the whole record void. Throws ProblemError. */
+function spfOf({ spf: { includes, mechanisms } }: Spec): string[] {
+  const mechanism = mechanisms.find(text => !isMechanism(text))
+  if (mechanism !== undefined)
+    throw new ProblemError('validation_failed', sentence('resource.spf_mechanism', { mechanism }))
+  return [...includes.map(name => `include:${name}`), ...mechanisms]
 }
 
 const DELIVERIES = { Live: 'live', Capture: 'capture', Redirect: 'redirect' } as const

@@ -22,6 +22,7 @@ import { entitlementOf, withdrawnCondition, withdrawnOutcome } from '../shared/n
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
+import { type AppliedLimits, applyLimits } from './declared-limits.ts'
 import { domainOf, waiting } from './domain-ref.ts'
 import { smtpEndpoint, smtpSecretData } from './smtp-secret.ts'
 
@@ -90,12 +91,10 @@ async function ensure(
   } catch (error) {
     return refusalOf(error)
   }
+  const { _id: id, username } = applied.credential
+  const limits = await applyLimits(context, ref.userId, { scope: 'credential', id, name: username }, spec.sendingLimits)
   const login = await withPassword(context, deps, resource, ref.userId, applied)
-  const data = smtpSecretData(
-    await smtpEndpoint(context.config, spec.endpoint),
-    applied.credential.username,
-    login.password,
-  )
+  const data = smtpSecretData(await smtpEndpoint(context.config, spec.endpoint), username, login.password)
   const content = { name, type: 'servicebinding.io/smtp', data, annotations: { [ROTATED_AT]: login.madeAt } }
   const wasThere = resource.status?.secretName === name
   const kept = await keepSecret(context, SMTPCredential as unknown as Kind, metadata, current, content, {
@@ -104,19 +103,19 @@ async function ensure(
   })
   return {
     conditions: [
-      accepted(sentence('resource.login_accepted', { username: applied.credential.username, domain: ref.domain })),
+      limits.refused?.condition ?? accepted(sentence('resource.login_accepted', { username, domain: ref.domain })),
       kept.condition,
     ],
-    message: sentence('resource.login_ready', { username: applied.credential.username, name }),
+    message: sentence('resource.login_ready', { username, name }),
     status: {
-      credentialId: applied.credential._id,
-      username: applied.credential.username,
+      credentialId: id,
+      username,
       secretName: name,
       lastRotatedTime: login.madeAt,
     },
-    events: [...drift(context, resource, applied), ...login.events, ...kept.events],
-    recordId: applied.credential._id,
-    ...againAfter(login.madeAt, spec.rotationIntervalDays, context.clock.now()),
+    events: [...drift(context, resource, applied, limits), ...login.events, ...kept.events],
+    recordId: id,
+    ...againAfter(login.madeAt, spec.rotationIntervalDays, context.clock.now(), limits.refused?.requeueAfterMs),
   }
 }
 
@@ -200,8 +199,16 @@ async function withPassword(
   return { password: rotated.password, madeAt: toSeconds(now), renewed: true, events }
 }
 
-function againAfter(madeAt: string, days: number, now: Date): { requeueAfterMs?: number } {
-  return days === 0 ? {} : { requeueAfterMs: Math.max(1_000, Date.parse(madeAt) + days * DAY_MS - now.getTime()) }
+/** The time of the next rotation, or `otherwise` if that is sooner. */
+function againAfter(
+  madeAt: string,
+  days: number,
+  now: Date,
+  otherwise = Number.POSITIVE_INFINITY,
+): { requeueAfterMs?: number } {
+  const rotation = days === 0 ? Number.POSITIVE_INFINITY : Date.parse(madeAt) + days * DAY_MS - now.getTime()
+  const ms = Math.max(1_000, Math.min(rotation, otherwise))
+  return Number.isFinite(ms) ? { requeueAfterMs: ms } : {}
 }
 
 /** A login that differs although the spec did not change was changed or removed by something else. */
@@ -209,13 +216,15 @@ function drift(
   context: OperatorContext,
   { status, metadata }: SMTPCredential,
   applied: AppliedCredential,
+  limits: AppliedLimits,
 ): EventInput[] {
   const settled = status?.credentialId !== undefined && status.observedGeneration === metadata.generation
   // The MailDomain has another account now: a new declaration, not a change from outside.
   if (applied.moved) return []
-  if (!settled || (!applied.created && applied.changed.length === 0)) return []
+  const changed = [...applied.changed, ...(limits.changed ? ['sending_limits'] : [])]
+  if (!settled || (!applied.created && changed.length === 0)) return []
   context.metrics.operator.driftReverted.inc({ kind: 'SMTPCredential', place: 'database' })
-  const what = applied.created ? 'The login was gone' : `The login was changed (${applied.changed.join(', ')})`
+  const what = applied.created ? 'The login was gone' : `The login was changed (${changed.join(', ')})`
   return [
     {
       type: 'Warning',

@@ -1,10 +1,10 @@
-/** A release at a real registry with the real helm, cosign and oras: published, signed, verified, and refused when changed. */
+/** A release at a real registry with the real helm, cosign, oras and npm: published, signed, verified, and refused when changed. */
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { publishChart } from '../../../scripts/release/chart-package.ts'
 import { versionsOf } from '../../../scripts/release/check.ts'
@@ -16,13 +16,17 @@ import {
   publishHubMetadata,
   releaseNotes,
 } from '../../../scripts/release/pages.ts'
+import { digestsLine, recordArtifact } from '../../../scripts/release/recorded.ts'
 import { createRunner } from '../../../scripts/release/run.ts'
 import { signRelease, verifyRelease } from '../../../scripts/release/signing.ts'
 import { checkRegistry, type Target } from '../../../scripts/release/target.ts'
 import { findReleaseProgram, pathOf } from '../../support/programs/programs.ts'
+import { startNpmRegistry } from '../../support/release/npm-registry.ts'
 import { pushImage, type Registry, startRegistry } from '../../support/release/registry.ts'
 
 const run = promisify(execFile)
+/** Digest of nothing that a registry has. */
+const ABSENT = `sha256:${'0'.repeat(64)}`
 const REVISION = 'a'.repeat(40)
 const OTHER_REVISION = 'b'.repeat(40)
 /** A cold machine builds the programs first. */
@@ -43,6 +47,14 @@ const cosign = async (...args: string[]) =>
   (await run('cosign', args, { env: { ...process.env, ...environment } })).stdout
 const oras = async (...args: string[]) => (await run('oras', args, { env: { ...process.env, ...environment } })).stdout
 const tagged = (name: string) => `${target.registry}/${name}:${target.version}`
+
+const imageAt = () => `${target.registry}/postwright`
+/** A build of the image takes too long: pushes a small one and records it, as the build does. */
+const pushRecorded = async () => recordArtifact(target, imageAt(), await push(REVISION))
+const digestsOf = async (name: string) =>
+  JSON.parse(await oras('manifest', 'fetch', '--plain-http', tagged(name))).manifests.map(
+    ({ digest }: { digest: string }) => digest,
+  )
 
 /** Pushes an image of this revision to the tag of the release. */
 const push = (revision: string, layers?: { amd64: string; arm64: string }) =>
@@ -79,14 +91,29 @@ afterAll(async () => {
 })
 
 describe('publishing', () => {
-  test('a chart or signatures without an image are refused', async () => {
-    await expect(signRelease(target, {})).rejects.toThrow(`${tagged('postwright')} does not exist`)
+  test('nothing is signed or verified that this run has not pushed, although the tag exists', async () => {
+    await push(REVISION)
+    const message = `this run has not recorded a digest of ${tagged('postwright')} for ${REVISION}`
+    for (const act of [() => signRelease(target, {}), () => verifyRelease(target), () => collectAssets(target)])
+      await expect(act()).rejects.toThrow(message)
+    await expect(digestsLine(target)).rejects.toThrow('this run has not recorded any digest')
   })
 
-  test('an image that this commit has published is kept', async () => {
-    const digest = await push(REVISION)
-    expect(await publishImage(target, BUILD)).toEqual({
-      ...{ name: `${target.registry}/postwright`, tag: target.version, digest },
+  test('an image of this commit is made again unless this run pushed it or it is signed', async () => {
+    await push(REVISION)
+    // Stands for the build: what it would push does not exist.
+    const broken = { ...BUILD, platforms: ['no/such'] }
+    await expect(publishImage(target, broken)).rejects.toThrow(/buildah build .*failed/)
+    expect(lines.filter(line => line.includes('is neither recorded by this run nor signed'))).toHaveLength(1)
+  }, 60_000)
+
+  test('an image that this run has pushed is kept, with the digest of each platform', async () => {
+    const image = await pushRecorded()
+    expect(await publishImage(target, BUILD)).toEqual(image)
+    const [amd64, arm64] = await digestsOf('postwright')
+    expect(image).toEqual({
+      ...{ name: imageAt(), tag: target.version, digest: image.digest },
+      platforms: { 'linux/amd64': amd64, 'linux/arm64': arm64 },
     })
     expect(lines.at(-4)).toContain('is published already')
   })
@@ -98,9 +125,9 @@ describe('publishing', () => {
   })
 
   test('an image with the base of one platform for both is refused', async () => {
-    await push(REVISION, { amd64: 'the same', arm64: 'the same' })
+    await recordArtifact(target, imageAt(), await push(REVISION, { amd64: 'the same', arm64: 'the same' }))
     await expect(publishImage(target, BUILD)).rejects.toThrow('has the base of linux/amd64 for linux/arm64 as well')
-    await push(REVISION)
+    await pushRecorded()
   })
 
   test('the chart is pushed with its commit, once', async () => {
@@ -112,6 +139,8 @@ describe('publishing', () => {
       'org.opencontainers.image.version': target.version,
     })
     expect(await publishChart(target)).toEqual(chart)
+    expect(chart.digest).toBe((await oras('resolve', '--plain-http', tagged('charts/postwright'))).trim())
+    expect(chart.platforms).toEqual({})
     await expect(publishChart({ ...target, revision: OTHER_REVISION })).rejects.toThrow(
       /exists already, made from commit a+/,
     )
@@ -154,10 +183,9 @@ describe('signatures', () => {
   }, 120_000)
 
   test('each platform of the image is signed as well', async () => {
-    const { manifests } = JSON.parse(await oras('manifest', 'fetch', '--plain-http', tagged('postwright')))
-    expect(manifests).toHaveLength(2)
-    for (const { digest } of manifests)
-      await cosign('verify', ...verification, `${target.registry}/postwright@${digest}`)
+    const digests = await digestsOf('postwright')
+    expect(digests).toHaveLength(2)
+    for (const digest of digests) await cosign('verify', ...verification, `${target.registry}/postwright@${digest}`)
   })
 
   const attested = async (type: string, name: string) => {
@@ -197,11 +225,57 @@ describe('signatures', () => {
     expect(await attested('slsaprovenance1', 'charts/postwright')).toHaveLength(1)
   }, 120_000)
 
-  test('a changed image under the same tag is refused', async () => {
-    await push(REVISION, { amd64: 'changed files', arm64: 'files of arm64' })
-    await expect(verifyRelease(target)).rejects.toThrow(/cosign verify .*failed[\s\S]*no signatures found/)
+  test('an image that was put under the tag after the push is neither signed nor verified', async () => {
+    const other = await push(REVISION, { amd64: 'changed files', arm64: 'files of arm64' })
+    await signRelease(target, {})
+    await expect(cosign('verify', ...verification, `${imageAt()}@${other}`)).rejects.toThrow('no signatures found')
+    await expect(verifyRelease(target)).rejects.toThrow(
+      new RegExp(`postwright:\\S+ points at ${other} instead of sha256:\\w+, which this run pushed`),
+    )
     await push(REVISION)
     await verifyRelease(target)
+  }, 120_000)
+
+  test('the run is repeated on another machine: what is signed is kept and recorded, the rest is made again', async () => {
+    const record = join(root, 'dist/release/digests.json')
+    const before = await readFile(record, 'utf8')
+    await rm(record)
+    await publishImage(target, BUILD)
+    await publishChart(target)
+    expect(JSON.parse(await readFile(record, 'utf8'))).toEqual(JSON.parse(before))
+
+    const unsigned = await push(REVISION, { amd64: 'of another run', arm64: 'files of arm64' })
+    await rm(record)
+    await expect(publishImage(target, { ...BUILD, platforms: ['no/such'] })).rejects.toThrow(/buildah build .*failed/)
+    expect(lines).toContain(`${imageAt()}@${unsigned} is neither recorded by this run nor signed: it is made again`)
+    await push(REVISION)
+    await writeFile(record, before)
+  }, 120_000)
+
+  test('a machine of the same run gets the digests as text, and verifies those', async () => {
+    const record = join(root, 'dist/release/digests.json')
+    const digests = await digestsLine(target)
+    expect(digests).not.toContain('\n')
+    const content = await readFile(record, 'utf8')
+    await rm(record)
+    await verifyRelease({ ...target, digests })
+    const none = digests.replaceAll(/sha256:[0-9a-f]{64}/g, ABSENT)
+    await expect(verifyRelease({ ...target, digests: none })).rejects.toThrow(/cosign verify .*failed/)
+    await writeFile(record, content)
+  })
+
+  test.each([
+    ['of another commit', (text: string) => text.replaceAll(REVISION, OTHER_REVISION), 'has not recorded a digest of'],
+    [
+      'of another version',
+      (text: string) => text.replace(/"version":"[^"]+"/, '"version":"9.9.9"'),
+      'has not recorded',
+    ],
+    ['that is cut', (text: string) => text.slice(0, 40), 'the record of digests is broken'],
+    ['with a tag', (text: string) => text.replace(/sha256:[0-9a-f]{64}/, 'latest'), 'the record of digests is broken'],
+  ])('a record %s is refused', async (_, change, message) => {
+    const digests = change(await digestsLine(target))
+    await expect(verifyRelease({ ...target, digests })).rejects.toThrow(message)
   })
 
   test('a changed chart under the same tag is refused', async () => {
@@ -213,7 +287,7 @@ describe('signatures', () => {
       env: { ...process.env, ...environment },
     })
     await expect(verifyRelease(target)).rejects.toThrow(
-      /charts\/postwright@sha256:\S+ failed[\s\S]*no signatures found/,
+      /charts\/postwright:\S+ points at sha256:\w+ instead of sha256:\w+, which this run pushed/,
     )
     await oras('tag', '--plain-http', `${target.registry}/charts/postwright@${good}`, target.version)
     await verifyRelease(target)
@@ -226,7 +300,8 @@ describe('signatures', () => {
   })
 
   test('provenance of another commit is refused', async () => {
-    await expect(verifyRelease({ ...target, revision: OTHER_REVISION })).rejects.toThrow(
+    const digests = (await digestsLine(target)).replace(REVISION, OTHER_REVISION)
+    await expect(verifyRelease({ ...target, revision: OTHER_REVISION, digests })).rejects.toThrow(
       new RegExp(`the provenance of \\S+ names commit ${REVISION} instead of ${OTHER_REVISION}`),
     )
   })
@@ -281,8 +356,34 @@ describe('pages', () => {
     const create = github.find(line => line.includes('gh release create')) ?? ''
     expect(create).toContain(`gh release create v${version} --verify-tag --title 'Postwright ${version}'`)
     expect(create.includes('--prerelease')).toBe(candidate)
+    expect(create).toContain(`--latest=${!candidate}`)
+    expect(github).toContain(
+      "would run: gh release list --exclude-drafts --exclude-pre-releases --limit 1000 --json tagName --jq '.[].tagName'",
+    )
     for (const file of ['crds.yaml', 'SHA256SUMS']) expect(create).toContain(file)
   })
+
+  test('npm gets each version once, and its tags lead to the highest final version, candidates and lines', async () => {
+    const npm = await startNpmRegistry()
+    onTestFinished(() => npm.stop())
+    const home = await mkdtemp(join(root, 'npm-'))
+    const folder = join(home, 'clients/typescript')
+    await mkdir(folder, { recursive: true })
+    const runner = createRunner(false, () => undefined, { ...environment, ...npm.environment })
+    for (const version of ['1.0.0', '1.1.0', '2.0.0-rc.1', '2.0.0', '1.1.1', '2.0.0', '2.1.0-rc.1', '2.0.1', '1.0.1']) {
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@postwright/client', version }))
+      await publishClient({ ...target, root: home, version, runner }, false)
+    }
+    expect(npm.tags('@postwright/client')).toEqual({
+      ...{ latest: '2.0.1', next: '2.1.0-rc.1' },
+      ...{ 'release-1.1': '1.1.1', 'release-1.0': '1.0.1' },
+    })
+    expect(npm.published).toHaveLength(8)
+    await npm.stop()
+    await expect(publishClient({ ...target, root: home, version: '3.0.0', runner }, false)).rejects.toThrow(
+      'npm cannot be asked for the versions of @postwright/client',
+    )
+  }, 120_000)
 
   test('notes that GitHub would refuse are shortened at a line, with a link to all of them', async () => {
     const entries = Array.from({ length: 3_000 }, (_, i) => `- Change ${i} ${'of many words '.repeat(3)}`).join('\n')

@@ -8,17 +8,23 @@ import { findReleaseProgram, pathOf } from '../../support/programs/programs.ts'
 
 interface Workflow {
   permissions: object
-  jobs: Record<string, { uses?: string; needs?: string | string[]; permissions?: object; steps?: Step[] }>
+  jobs: Record<
+    string,
+    { uses?: string; needs?: string | string[]; permissions?: object; outputs?: object; steps?: Step[] }
+  >
 }
 interface Step {
   uses?: string
   run?: string
   with?: Record<string, unknown>
+  env?: Record<string, string>
 }
 
 const FOLDER = '.github/workflows'
 const files = (await readdir(FOLDER)).map(name => `${FOLDER}/${name}`)
 const read = async (file: string) => parse(await readFile(file, 'utf8')) as Workflow
+/** As workflows write it. */
+const expression = (path: string) => `$${`{{ ${path} }}`}`
 const steps = ({ jobs }: Workflow) => Object.values(jobs).flatMap(job => job.steps ?? [])
 
 test('actionlint finds nothing', async () => {
@@ -56,6 +62,15 @@ test('a release is published after all tests, and announced after everything els
   expect(new Set(before('github'))).toEqual(new Set(Object.keys(jobs).filter(name => name !== 'github')))
 })
 
+test('what was pushed is verified and announced by its digests on the other machine, too', async () => {
+  const { jobs } = await read(`${FOLDER}/release.yml`)
+  expect(jobs.registry?.outputs).toEqual({ digests: expression('steps.digests.outputs.line') })
+  const used = jobs.github?.steps?.filter(({ run = '' }) => /release -- (verify|github)/.test(run)) ?? []
+  expect(used.map(({ env }) => env?.RELEASE_DIGESTS)).toEqual(
+    ['verify', 'github'].map(() => expression('needs.registry.outputs.digests')),
+  )
+})
+
 test('each job has only the rights that it needs', async () => {
   const { jobs } = await read(`${FOLDER}/release.yml`)
   const rights = Object.fromEntries(Object.entries(jobs).map(([name, { permissions }]) => [name, permissions]))
@@ -75,7 +90,19 @@ test('the release runs commands that exist, and takes nothing from a cache', asy
     [...run.matchAll(/npm run (?:--silent )?release -- (\w+)/g)].map(([, command]) => command ?? ''),
   )
   expect(new Set(commands)).toEqual(
-    new Set(['check', 'notes', 'programs', 'image', 'chart', 'sign', 'verify', 'artifacthub', 'npm', 'github']),
+    new Set([
+      'check',
+      'notes',
+      'programs',
+      'image',
+      'chart',
+      'sign',
+      'verify',
+      'digests',
+      'artifacthub',
+      'npm',
+      'github',
+    ]),
   )
   for (const command of commands) expect(source).toContain(`npm run release -- ${command} `)
   expect(steps(workflow).filter(({ uses = '' }) => /cache/.test(uses))).toEqual([])

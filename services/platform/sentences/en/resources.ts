@@ -28,6 +28,8 @@ export const resources = {
     'MailDomain {namespace}/{name} came first and declares {domain} for the same account. Delete one of them.',
   'resource.domain_exists':
     'The account {account} has the domain {domain} already, from the panel or from an earlier resource. To adopt it, set the annotation {adopt}: "true" here and list {account} in {annotation} of the Namespace.',
+  'resource.spf_mechanism':
+    'spec.spf.mechanisms has {mechanism}, which receivers cannot read. Write a mechanism with its value, as in ip4:192.0.2.0/24.',
   'resource.domain_accepted': '{domain} belongs to the account {account}.',
   'resource.domain_ready': '{domain} is verified and may send.',
   'resource.domain_suspended': 'spec.suspended is true.',
@@ -66,6 +68,8 @@ export const resources = {
     'The namespace {namespace} may not publish records by external-dns. Nothing is written; a DNSEndpoint that was written stays as it is. An administrator of the installation can list the namespace in the setting DNS_ENDPOINT_NAMESPACES.',
   'dns_endpoint.domain':
     'The domain {domain} may not be published by external-dns. Nothing is written; a DNSEndpoint that was written stays as it is. An administrator of the installation can list the domain in the setting DNS_ENDPOINT_DOMAINS.',
+  'dns_endpoint.metadata':
+    'spec.dns.dnsEndpoint.{field} may not have {keys}. Nothing is written; a DNSEndpoint that was written stays as it is. Remove keys that begin with postwright.dev/, and with external-dns.alpha.kubernetes.io/ except external-dns.alpha.kubernetes.io/controller.',
   'dns_endpoint.foreign':
     'There is a DNSEndpoint {name} that this MailDomain did not create. Delete it, or give the MailDomain another name.',
   'dns_endpoint.forbidden':

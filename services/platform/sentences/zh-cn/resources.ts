@@ -26,6 +26,8 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
   'resource.domain_duplicate': 'MailDomain {namespace}/{name} 更早为同一账号声明了 {domain}。请删除其中一个。',
   'resource.domain_exists':
     '账号 {account} 已有域名 {domain}，由面板或先前的资源创建。如需接管，请在此设置注解 {adopt}: "true"，并在 Namespace 的 {annotation} 中列出 {account}。',
+  'resource.spf_mechanism':
+    'spec.spf.mechanisms 中的 {mechanism} 无法被接收方解析。请填写带有值的机制，例如 ip4:192.0.2.0/24。',
   'resource.domain_accepted': '{domain} 属于账号 {account}。',
   'resource.domain_ready': '{domain} 已验证，可以发信。',
   'resource.domain_suspended': 'spec.suspended 为 true。',
@@ -63,6 +65,8 @@ export const resources: Readonly<Record<keyof typeof english, string>> = {
     '命名空间 {namespace} 不得通过 external-dns 发布记录。不会写入任何内容；已写入的 DNSEndpoint 保持不变。安装的管理员可在设置 DNS_ENDPOINT_NAMESPACES 中列出该命名空间。',
   'dns_endpoint.domain':
     '域名 {domain} 不得通过 external-dns 发布。不会写入任何内容；已写入的 DNSEndpoint 保持不变。安装的管理员可在设置 DNS_ENDPOINT_DOMAINS 中列出该域名。',
+  'dns_endpoint.metadata':
+    'spec.dns.dnsEndpoint.{field} 不得包含 {keys}。不会写入任何内容；已写入的 DNSEndpoint 保持不变。请移除以 postwright.dev/ 开头的键，以及除 external-dns.alpha.kubernetes.io/controller 之外以 external-dns.alpha.kubernetes.io/ 开头的键。',
   'dns_endpoint.foreign':
     '已存在不是由此 MailDomain 创建的 DNSEndpoint {name}。请将其删除，或为 MailDomain 使用其他名称。',
   'dns_endpoint.forbidden': 'operator 无权写入 DNSEndpoint 对象；chart 的 operator.dnsEndpoints 会授予该权限：{reason}',
