@@ -52,6 +52,12 @@ describe('filters', () => {
     ['reason=address', ['=HYPE']],
     ['reason=throttled&status=deferred', ['waits']],
     ['reason=throttled&status=bounced', []],
+    ['status=deferred', ['waits']],
+    ['status=deferred&status=bounced', ['waits', '=HYPE']],
+    ['status=bounced&status=canceled', ['=HYPE']],
+    ['status=bounced&status=bounced', ['=HYPE']],
+    ['status=failed&status=canceled', []],
+    ['reason=throttled&status=deferred&status=bounced', ['waits']],
     ['submitted_with=key_a', ['=HYPE']],
     ['submitted_with=key_', []],
     ['domain=shop.example&status=deferred', ['waits']],
@@ -73,6 +79,21 @@ describe('filters', () => {
   })
 
   test.each(['reason=unknown', 'submitted_with=', 'limit=101', 'after=x'])('%s is refused', async query => {
+    expect((await client.get(`/api/v1/emails?${query}`)).status).toBe(422)
+  })
+
+  test.each([
+    ['status=no', 'option'],
+    ['status=bounced&status=no', 'option'],
+    ['status=', 'option'],
+  ])('%s is refused with the statuses that there are', async (query, code) => {
+    const { status, body } = await client.get(`/api/v1/emails?${query}`)
+    expect([status, body.errors[0].pointer, body.errors[0].code]).toEqual([422, '/status', code])
+    expect(body.errors[0].message).toContain('queued, scheduled, deferred, delivered, bounced, failed')
+  })
+
+  test('more statuses than there are, are refused', async () => {
+    const query = Array.from({ length: 10 }, () => 'status=queued').join('&')
     expect((await client.get(`/api/v1/emails?${query}`)).status).toBe(422)
   })
 

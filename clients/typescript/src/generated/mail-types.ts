@@ -1662,7 +1662,10 @@ export type CountEmailsData = {
     path?: never;
     query?: {
         q?: string;
-        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained';
+        /**
+         * Messages with a recipient in this status. Several: in one of them; in a query status is repeated.
+         */
+        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained' | Array<'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained'>;
         /**
          * Class of failures: messages with a recipient that waits, bounced or failed because of it.
          */
@@ -2746,7 +2749,10 @@ export type ExportEmailsData = {
     path?: never;
     query?: {
         q?: string;
-        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained';
+        /**
+         * Messages with a recipient in this status. Several: in one of them; in a query status is repeated.
+         */
+        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained' | Array<'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained'>;
         /**
          * Class of failures: messages with a recipient that waits, bounced or failed because of it.
          */
@@ -3403,7 +3409,10 @@ export type ListEmailsData = {
          */
         order?: 'asc' | 'desc';
         q?: string;
-        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained';
+        /**
+         * Messages with a recipient in this status. Several: in one of them; in a query status is repeated.
+         */
+        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained' | Array<'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained'>;
         /**
          * Class of failures: messages with a recipient that waits, bounced or failed because of it.
          */

@@ -17,10 +17,15 @@ const plain = z.string().regex(/^[^\u0000-\u001f\u007f]*$/, reason('field.contro
 
 const word = plain.min(1).max(254)
 
+const status = z.enum(RECIPIENT_STATUSES)
+
 /** Filters of the delivery log. */
 export const messageFilters = z.strictObject({
   q: plain.min(2).max(100).optional(),
-  status: z.enum(RECIPIENT_STATUSES).optional(),
+  status: z
+    .union([status, z.array(status).min(1).max(RECIPIENT_STATUSES.length)])
+    .optional()
+    .describe('Messages with a recipient in this status. Several: in one of them; in a query status is repeated.'),
   reason: z
     .enum(FAILURE_KINDS)
     .optional()

@@ -24,7 +24,8 @@ import {
 export interface LogFilters {
   /** Words, addresses or ids, all of which a message must contain; or the beginning of the id of one. */
   q?: string | undefined
-  status?: RecipientStatus | undefined
+  /** Of a recipient; one of several. */
+  status?: RecipientStatus | readonly RecipientStatus[] | undefined
   /** Why a recipient bounced, failed or waits: a class of failures. */
   reason?: FailureKind | undefined
   from?: string | undefined
@@ -104,15 +105,23 @@ export function toMatch(filters: LogFilters): Record<string, unknown> {
 
 /** True when no recipient can match: only failures have a class. */
 export function isImpossible({ status, reason }: LogFilters): boolean {
-  return reason !== undefined && status !== undefined && !FAILED_STATUSES.some(failed => failed === status)
+  return reason !== undefined && failedOf(status).length === 0
 }
 
-/** A recipient with the status and the class of failures; nothing without such a filter. */
+function listOf(status: LogFilters['status']): readonly RecipientStatus[] {
+  return typeof status === 'string' ? [status] : (status ?? [])
+}
+
+/** The statuses that a class of failures says something about; all of them without a status. */
+function failedOf(status: LogFilters['status']): readonly RecipientStatus[] {
+  return status === undefined ? FAILED_STATUSES : FAILED_STATUSES.filter(failed => listOf(status).includes(failed))
+}
+
+/** A recipient with one of the statuses and the class of failures; nothing without such a filter. */
 function toRecipientMatch({ status, reason }: LogFilters): { rcpts?: object } {
   if (!status && !reason) return {}
-  const statuses = FAILED_STATUSES.filter(failed => !status || failed === status)
-  if (reason) return { rcpts: { $elemMatch: { status: { $in: statuses }, kind: { $eq: reason } } } }
-  return { rcpts: { $elemMatch: { status: { $eq: status } } } }
+  if (reason) return { rcpts: { $elemMatch: { status: { $in: failedOf(status) }, kind: { $eq: reason } } } }
+  return { rcpts: { $elemMatch: { status: { $in: listOf(status) } } } }
 }
 
 /** A condition that {@link STATUS_INDEX} serves; the first part is that of the index itself. */
@@ -122,17 +131,18 @@ export interface IndexedRecipient {
 }
 
 /**
- * The recipient as a condition that the index of statuses serves in the order of ids; undefined when it does not. Of a
- * status alone every class is named: MongoDB then merges the keys of all of them, in order.
+ * The recipient as a condition that the index of statuses serves in the order of ids; undefined when it does not. Of
+ * statuses alone every class is named: MongoDB then merges the keys of all of them, in order.
  */
 export function indexedRecipient(filters: LogFilters): IndexedRecipient | undefined {
   const { status, reason } = filters
-  if (status && !INDEXED_STATUSES.some(indexed => indexed === status)) return undefined
+  const isIndexed = (one: RecipientStatus) => INDEXED_STATUSES.some(indexed => indexed === one)
+  if (!listOf(status).every(isIndexed)) return undefined
   const { rcpts } = toRecipientMatch(filters)
   if (!rcpts) return undefined
   const indexed = { $in: [...INDEXED_STATUSES] }
   if (reason) return { 'rcpts.status': indexed, rcpts }
-  const everyClass = { $elemMatch: { status: { $eq: status }, kind: { $in: [null, ...FAILURE_KINDS] } } }
+  const everyClass = { $elemMatch: { status: { $in: listOf(status) }, kind: { $in: [null, ...FAILURE_KINDS] } } }
   return { 'rcpts.status': indexed, rcpts: everyClass }
 }
 

@@ -1,5 +1,5 @@
 /** Form of the filters of the message log; rarely used ones are folded until one is set. */
-import { Button, Collapse, Group, Select, TextInput } from '@mantine/core'
+import { Button, Collapse, Group, MultiSelect, Select, TextInput } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -15,6 +15,7 @@ import {
   NO_FILTERS,
   PERIODS,
   SOURCES,
+  statusFilter,
   UNLISTED,
 } from './message-search.ts'
 import { SubmitterFilter } from './submitter-filter.tsx'
@@ -41,13 +42,7 @@ export function MessageFilters({ search, go, aside }: FilterProps & { aside?: Re
           set={q => go({ q: q || undefined })}
           wide
         />
-        <Choice
-          label={t('messages.state')}
-          values={MAIL_STATUSES}
-          value={search.status}
-          name={value => t(`messages.status.${value}`)}
-          set={status => go({ status })}
-        />
+        <Statuses search={search} go={go} />
         <Choice
           label={t('messages.reason')}
           values={FAILURE_REASONS}
@@ -153,6 +148,24 @@ function Choice<T extends string>(props: {
       onChange={chosen => set(values.find(known => known === chosen))}
       clearable
       w={width}
+    />
+  )
+}
+
+/** Several statuses: a message has a recipient in one of them. */
+function Statuses({ search, go }: FilterProps) {
+  const { t } = useTranslation()
+  const chosen = [search.status ?? []].flat()
+  return (
+    <MultiSelect
+      label={t('messages.state')}
+      {...(chosen.length === 0 ? { placeholder: t('messages.any') } : {})}
+      data={MAIL_STATUSES.map(value => ({ value, label: t(`messages.status.${value}`) }))}
+      value={chosen}
+      onChange={values => go({ status: undefined, ...statusFilter(values) })}
+      clearable
+      miw={150}
+      maw={320}
     />
   )
 }

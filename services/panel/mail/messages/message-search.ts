@@ -37,7 +37,8 @@ export const PAGE_SIZES = [20, 50, 100] as const
 /** Filters, cursor, order and page size. `days` is a period that ends now; with it `since` and `until` are absent. */
 export interface MessageSearch extends OrderedSearch<'created_at'> {
   q?: string
-  status?: MailStatus
+  /** One, or several in the order of {@link MAIL_STATUSES}. */
+  status?: MailStatus | MailStatus[]
   reason?: FailureReason
   source?: (typeof SOURCES)[number]
   domain?: string
@@ -71,7 +72,6 @@ const TEXTS = ['q', 'domain', 'tag', 'submitted_with', 'to', ...UNLISTED] as con
 export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   const texts = stringParams(raw, TEXTS)
   const chosen = <T>(values: readonly T[], value: unknown) => values.find(known => String(known) === String(value))
-  const status = chosen(MAIL_STATUSES, raw.status)
   const reason = chosen(FAILURE_REASONS, raw.reason)
   const source = chosen(SOURCES, raw.source)
   const limit = chosen(PAGE_SIZES.slice(1), raw.limit)
@@ -79,12 +79,19 @@ export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   return {
     ...texts,
     ...orderedSearch(NEWEST_FIRST)(raw),
-    ...(status ? { status } : {}),
+    ...statusFilter([raw.status].flat()),
     ...(reason ? { reason } : {}),
     ...(source ? { source } : {}),
     ...(limit ? { limit } : {}),
     ...(Number.isInteger(days) && days >= 1 && days <= 365 ? { days } : stringParams(raw, ['since', 'until'])),
   }
+}
+
+/** The filter of these statuses, in one form for the same ones; nothing when none is known. */
+export function statusFilter(values: readonly unknown[]): Pick<MessageSearch, 'status'> {
+  const [first, ...others] = MAIL_STATUSES.filter(status => values.includes(status))
+  if (first === undefined) return {}
+  return { status: others.length === 0 ? first : [first, ...others] }
 }
 
 /** The parts of the address that narrow the list, without cursor, order and page size. */
