@@ -280,7 +280,9 @@ test('the overview names what failed, and its tiles lead to the messages', async
   await page.waitForURL(url => url.pathname === '/messages' && url.searchParams.get('reason') === 'address')
   await open(page, '/?hours=24')
   await page.getByRole('link', { name: labels.bounceRate }).first().click()
-  await page.waitForURL(url => url.searchParams.get('status') === 'bounced' && url.searchParams.has('since'))
+  await page.waitForURL(
+    url => url.searchParams.get('status') === '["bounced","failed"]' && url.searchParams.has('since'),
+  )
   await rows(page).first().waitFor()
   await open(page, '/')
   const busiest = page.getByRole('region', { name: labels.busiest, exact: true }).first()

@@ -102,6 +102,37 @@ describe('filters', () => {
   })
 })
 
+test('test messages and mail to the simulator are left out or shown alone, a recipient domain is exact', async () => {
+  const { user: owner, client: own } = await api.newUser()
+  const give = (subject: string, emails: string[], test?: true) =>
+    giveMessage(api.db, owner._id, {
+      ...{ created_at: at(1), subject, ...(test && { test }) },
+      rcpts: emails.map((email, n) => ({ email, type: 'to', status: n === 0 ? 'bounced' : 'delivered' })),
+    })
+  await give('trial', ['one@real.example'], true)
+  await give('mixed', ['bounced@simulator.invalid', 'one@real.example'])
+  await give('real', ['two@Real.example', 'three@real.example.org'])
+  await give('play', ['delivered@simulator.invalid'])
+  for (const [query, expected] of [
+    ['simulated=false', ['mixed', 'real']],
+    ['simulated=true', ['mixed', 'play', 'trial']],
+    // The recipient that is not simulated was delivered.
+    ['simulated=false&status=bounced', ['real']],
+    ['simulated=false&status=bounced&status=delivered', ['mixed', 'real']],
+    ['recipient_domain=real.example', ['mixed', 'real', 'trial']],
+    ['recipient_domain=REAL.example&simulated=false', ['mixed', 'real']],
+    ['recipient_domain=real.example&status=bounced', ['real', 'trial']],
+    ['recipient_domain=real.example.org&status=bounced', []],
+    ['recipient_domain=eal.example', []],
+    ['recipient_domain=real', []],
+  ] as const) {
+    const { data } = (await own.get(`/api/v1/emails?${query}`)).body
+    expect(data.map(({ subject }: { subject: string }) => subject).toSorted(), query).toEqual(expected)
+    expect((await own.get(`/api/v1/emails/count?${query}`)).body.count, query).toBe(expected.length)
+  }
+  expect((await own.get('/api/v1/emails?simulated=maybe')).status).toBe(422)
+})
+
 describe('the export', () => {
   const rowsOf = (text: string) => [...csvRows(text.replace('\uFEFF', ''))].filter(row => row.length > 1)
 

@@ -1672,6 +1672,10 @@ export type CountEmailsData = {
         reason?: 'address' | 'mailbox_full' | 'greylisted' | 'throttled' | 'authentication' | 'reputation' | 'content' | 'policy' | 'own_fault' | 'size' | 'unsupported' | 'dns' | 'network' | 'tls' | 'relay_login' | 'signing' | 'other';
         from?: string;
         to?: string;
+        /**
+         * Exact domain of a recipient, without those below it.
+         */
+        recipient_domain?: string;
         domain?: string;
         tag?: string;
         /**
@@ -1679,6 +1683,10 @@ export type CountEmailsData = {
          */
         template?: string;
         message_id?: string;
+        /**
+         * Test messages and mail to the simulator: only them, or with false everything else, as statistics count.
+         */
+        simulated?: 'true' | 'false';
         source?: 'api' | 'smtp' | 'system';
         /**
          * Id of the token or SMTP login that submitted the message.
@@ -1903,6 +1911,10 @@ export type ListDomainsData = {
          * Direction: asc by default for created_at, asc for other columns.
          */
         order?: 'asc' | 'desc';
+        /**
+         * Part of the name of a domain.
+         */
+        search?: string;
     };
     url: '/api/v1/domains';
 };
@@ -2759,6 +2771,10 @@ export type ExportEmailsData = {
         reason?: 'address' | 'mailbox_full' | 'greylisted' | 'throttled' | 'authentication' | 'reputation' | 'content' | 'policy' | 'own_fault' | 'size' | 'unsupported' | 'dns' | 'network' | 'tls' | 'relay_login' | 'signing' | 'other';
         from?: string;
         to?: string;
+        /**
+         * Exact domain of a recipient, without those below it.
+         */
+        recipient_domain?: string;
         domain?: string;
         tag?: string;
         /**
@@ -2766,6 +2782,10 @@ export type ExportEmailsData = {
          */
         template?: string;
         message_id?: string;
+        /**
+         * Test messages and mail to the simulator: only them, or with false everything else, as statistics count.
+         */
+        simulated?: 'true' | 'false';
         source?: 'api' | 'smtp' | 'system';
         /**
          * Id of the token or SMTP login that submitted the message.
@@ -3419,6 +3439,10 @@ export type ListEmailsData = {
         reason?: 'address' | 'mailbox_full' | 'greylisted' | 'throttled' | 'authentication' | 'reputation' | 'content' | 'policy' | 'own_fault' | 'size' | 'unsupported' | 'dns' | 'network' | 'tls' | 'relay_login' | 'signing' | 'other';
         from?: string;
         to?: string;
+        /**
+         * Exact domain of a recipient, without those below it.
+         */
+        recipient_domain?: string;
         domain?: string;
         tag?: string;
         /**
@@ -3426,6 +3450,10 @@ export type ListEmailsData = {
          */
         template?: string;
         message_id?: string;
+        /**
+         * Test messages and mail to the simulator: only them, or with false everything else, as statistics count.
+         */
+        simulated?: 'true' | 'false';
         source?: 'api' | 'smtp' | 'system';
         /**
          * Id of the token or SMTP login that submitted the message.

@@ -32,10 +32,17 @@ export const messageFilters = z.strictObject({
     .describe('Class of failures: messages with a recipient that waits, bounced or failed because of it.'),
   from: word.optional(),
   to: word.optional(),
+  recipient_domain: word.optional().describe('Exact domain of a recipient, without those below it.'),
   domain: word.optional(),
   tag: word.optional(),
   template: word.optional().describe('Id of a template, not its name.'),
   message_id: plain.min(3).max(998).optional(),
+  simulated: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      'Test messages and mail to the simulator: only them, or with false everything else, as statistics count.',
+    ),
   source: z.enum(['api', 'smtp', 'system']).optional(),
   submitted_with: word.optional().describe('Id of the token or SMTP login that submitted the message.'),
   since: instant.optional(),

@@ -77,10 +77,14 @@ export function MessageFilters({ search, go, aside }: FilterProps & { aside?: Re
 /** Filters without a field, which links and saved views of the API set: each is shown and can be removed. */
 function UnlistedFilters({ search, go }: FilterProps) {
   const { t } = useTranslation()
-  const names = { from: t('messages.from'), template: t('messages.template'), message_id: 'Message-ID' }
-  const set = UNLISTED.flatMap(key =>
-    search[key] === undefined ? [] : [{ key, text: `${names[key]}: ${search[key]}` }],
-  )
+  const { simulated } = search
+  const names = {
+    ...{ from: t('messages.from'), template: t('messages.template'), message_id: 'Message-ID' },
+    recipient_domain: t('messages.recipientDomain'),
+  }
+  const textOf = (key: (typeof UNLISTED)[number]) =>
+    key === 'simulated' ? t(`messages.simulated.${simulated ?? 'false'}`) : `${names[key]}: ${search[key]}`
+  const set = UNLISTED.flatMap(key => (search[key] === undefined ? [] : [{ key, text: textOf(key) }]))
   if (set.length === 0) return null
   return (
     <Group gap="xs" mt="xs">

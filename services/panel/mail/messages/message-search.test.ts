@@ -35,6 +35,11 @@ test.each([
     { from: 'shop@example.com', template: 'tpl_1', message_id: '<1@example.com>' },
     { from: 'shop@example.com', template: 'tpl_1', message_id: '<1@example.com>' },
   ],
+  [
+    { recipient_domain: 'a.example', simulated: false },
+    { recipient_domain: 'a.example', simulated: 'false' },
+  ],
+  [{ simulated: 'maybe' }, {}],
   [{ order: 'asc', sort: 'size' }, { order: 'asc' }],
   [{ order: 'desc' }, {}],
   // The default page size is not part of an address.

@@ -45,7 +45,9 @@ export interface MessageSearch extends OrderedSearch<'created_at'> {
   tag?: string
   submitted_with?: string
   to?: string
-  /** The next three have no field in the form: links and the API set them. */
+  /** The next five have no field in the form: links and the API set them. */
+  recipient_domain?: string
+  simulated?: 'true' | 'false'
   from?: string
   template?: string
   message_id?: string
@@ -58,7 +60,13 @@ export interface MessageSearch extends OrderedSearch<'created_at'> {
 export const SOURCES = ['api', 'smtp', 'system'] as const
 
 /** Filters that have no field in the form. */
-export const UNLISTED = ['from', 'template', 'message_id'] as const satisfies readonly (keyof MessageSearch)[]
+export const UNLISTED = [
+  'from',
+  'template',
+  'message_id',
+  'recipient_domain',
+  'simulated',
+] as const satisfies readonly (keyof MessageSearch)[]
 
 /** The parameters that narrow the list, in the order of the form. */
 const FILTERS = [
@@ -66,7 +74,17 @@ const FILTERS = [
   ...(['domain', 'tag', 'submitted_with', 'source', ...UNLISTED] as const),
 ] satisfies readonly (keyof MessageSearch)[]
 
-const TEXTS = ['q', 'domain', 'tag', 'submitted_with', 'to', ...UNLISTED] as const
+const TEXTS = [
+  'q',
+  'domain',
+  'tag',
+  'submitted_with',
+  'to',
+  'from',
+  'template',
+  'message_id',
+  'recipient_domain',
+] as const
 
 /** Parses an address; invalid values are dropped, so that old links still work. */
 export function messageSearch(raw: Record<string, unknown>): MessageSearch {
@@ -74,6 +92,7 @@ export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   const chosen = <T>(values: readonly T[], value: unknown) => values.find(known => String(known) === String(value))
   const reason = chosen(FAILURE_REASONS, raw.reason)
   const source = chosen(SOURCES, raw.source)
+  const simulated = chosen(['true', 'false'] as const, raw.simulated)
   const limit = chosen(PAGE_SIZES.slice(1), raw.limit)
   const days = Number(raw.days)
   return {
@@ -82,6 +101,7 @@ export function messageSearch(raw: Record<string, unknown>): MessageSearch {
     ...statusFilter([raw.status].flat()),
     ...(reason ? { reason } : {}),
     ...(source ? { source } : {}),
+    ...(simulated ? { simulated } : {}),
     ...(limit ? { limit } : {}),
     ...(Number.isInteger(days) && days >= 1 && days <= 365 ? { days } : stringParams(raw, ['since', 'until'])),
   }
