@@ -60,13 +60,15 @@ describe('a search', () => {
   test('goes on over pages in both orders, and keeps to one account', async () => {
     const numbers = Array.from({ length: 10 }, (_, n) => `shop-0123${n}.example`)
     for (const [query, expected] of [
-      ['search=0123', numbers],
-      ['search=0123&sort=name&order=desc', numbers.toReversed()],
+      ['sort=name', numbers],
+      ['sort=name&order=desc', numbers.toReversed()],
+      // Ids of one millisecond have no order that is known here.
+      ['order=desc', expect.toSatisfy((seen: string[]) => seen.toSorted().join() === numbers.join())],
     ] as const) {
       const seen: string[] = []
       let after = ''
       do {
-        const { body } = await client.get(`/api/v1/domains?${query}&limit=4${after}`)
+        const { body } = await client.get(`/api/v1/domains?search=shop-0123&${query}&limit=4${after}`)
         seen.push(...body.data.map(({ name }: { name: string }) => name))
         after = body.next === null ? '' : `&after=${body.next}`
       } while (after !== '')

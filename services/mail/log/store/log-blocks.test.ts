@@ -327,7 +327,7 @@ test.each(['desc', 'asc'] as const)('a block that is made during a search, %s, s
   })
   const delay = { failCommands: ['find', 'aggregate'], appName: 'reader', blockConnection: true, blockTimeMS: 2_000 }
   await failCommands(writer.db, delay, { times: 2 })
-  const found = await searchInOrder(reader, { q: 'order' }, order, 200, 60_000)
+  const found = await searchInOrder(reader, { q: 'order' }, order, 1_000, 60_000)
   expect(await indexed).toBe(1)
   expect(order === 'asc' ? found : found.toReversed()).toEqual(numbers(0, 760))
 })
@@ -339,11 +339,11 @@ test.each(['desc', 'asc'] as const)(
     const subject = 'Invoice of the invoice order order 发货 发货'
     await store(
       mongo,
-      numbers(0, 1_000).map(n => message(n, { subject, tags: [{ name: 'kind', value: 'order' }] })),
+      numbers(0, 600).map(n => message(n, { subject, tags: [{ name: 'kind', value: 'order' }] })),
     )
     await run(mongo, minute(15))
-    const all = order === 'asc' ? numbers(0, 1_000) : numbers(0, 1_000).toReversed()
-    for (const limit of [3, 249, 250, 251])
+    const all = order === 'asc' ? numbers(0, 600) : numbers(0, 600).toReversed()
+    for (const limit of [97, 250])
       for (const pageMs of [0, 60_000]) {
         expect(await searchInOrder(mongo, { q: 'invoice order' }, order, limit, pageMs)).toEqual(all)
         expect(await searchInOrder(mongo, { q: '发货 order', tag: 'kind:order' }, order, limit, pageMs)).toEqual(all)
