@@ -115,6 +115,48 @@ describe.each(['en', 'zh-CN'] as const)('the log in %s', language => {
     await leave()
   })
 
+  test('several statuses are chosen together, counted, saved in a view and removed', async () => {
+    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
+    await open(page, '/messages')
+    const field = page.getByRole('combobox', { name: labels.state })
+    await field.click()
+    await page.getByRole('option', { name: labels.status.bounced }).click()
+    await page.waitForURL(url => url.searchParams.get('status') === 'bounced')
+    await expect.poll(() => rows(page).count()).toBe(1)
+    await page.getByRole('option', { name: labels.status.deferred }).click()
+    await page.waitForURL(url => url.searchParams.get('status') === '["deferred","bounced"]')
+    await expect.poll(() => rows(page).count()).toBe(5)
+    await page.getByText(labels.countedText_other.replace('{{shown}}', '5')).waitFor()
+    await page.keyboard.press('Escape')
+
+    const name = `Problems ${language}`
+    await page.getByRole('button', { name: labels.views.title }).click()
+    await page.getByRole('menuitem', { name: labels.views.save }).click()
+    await page.getByRole('textbox', { name: labels.views.name }).fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: ui.save }).click()
+    await page.getByRole('button', { name }).waitFor()
+    await page.getByRole('button', { name: labels.clearFilters }).click()
+    await page.waitForURL(url => url.search === '')
+    await page.getByRole('button', { name: labels.views.title }).click()
+    await page.getByRole('menuitem', { name }).click()
+    await expect.poll(() => rows(page).count()).toBe(5)
+    await page.getByRole('button', { name }).click()
+    await page.getByRole('menuitem', { name: labels.views.delete.replace('{{name}}', name) }).click()
+
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: labels.export.action }).click()
+    await page.getByRole('dialog').getByRole('button', { name: labels.export.download }).click()
+    const exported = [...csvRows(await readFile(await (await download).path(), 'utf8'))]
+    expect(exported.filter(row => row.length > 1)).toHaveLength(1 + 5)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await field.focus()
+    await page.keyboard.press('Backspace')
+    await page.waitForURL(url => url.searchParams.get('status') === 'deferred')
+    await expect.poll(() => rows(page).count()).toBe(4)
+    expect(complaints).toEqual([])
+    await leave()
+  })
+
   test('with the keyboard alone: the palette opens the log, Tab reaches a row, Enter opens it', async () => {
     const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
     await open(page, '/')
@@ -238,7 +280,9 @@ test('the overview names what failed, and its tiles lead to the messages', async
   await page.waitForURL(url => url.pathname === '/messages' && url.searchParams.get('reason') === 'address')
   await open(page, '/?hours=24')
   await page.getByRole('link', { name: labels.bounceRate }).first().click()
-  await page.waitForURL(url => url.searchParams.get('status') === 'bounced' && url.searchParams.has('since'))
+  await page.waitForURL(
+    url => url.searchParams.get('status') === '["bounced","failed"]' && url.searchParams.has('since'),
+  )
   await rows(page).first().waitFor()
   await open(page, '/')
   const busiest = page.getByRole('region', { name: labels.busiest, exact: true }).first()

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { endpoint } from '../../platform/http/endpoint.ts'
+import { searchField } from '../../platform/http/search-field.ts'
 import { listOrders, orderedPageOf, orderedPageQuery } from '../../platform/ordered-pages.ts'
 import { newPassword, typedPassword } from '../rules/password.ts'
 import { username } from '../rules/username.ts'
@@ -130,7 +131,9 @@ export const listUsersOperation = endpoint({
   path: '/api/v1/admin/users',
   summary: 'Lists accounts, oldest first unless another order is asked for.',
   access: ADMIN,
-  query: orderedPageQuery(USER_ORDERS),
+  query: orderedPageQuery(USER_ORDERS, {
+    search: searchField.optional().describe('Part of the user name or of the confirmed e-mail address.'),
+  }),
   response: orderedPageOf(userWithUse),
 })
 

@@ -39,7 +39,7 @@ export function mountUsers(router: ReturnType<typeof createRouter>, deps: Accoun
   const withUse = async (doc: UserDoc) => (await useOf([doc]))(doc)
 
   bind(router, authorise, listUsersOperation, async ({ query }) => {
-    const docs = await listUsers(mongo.db, orderedPage(USER_ORDERS, query))
+    const docs = await listUsers(mongo.db, orderedPage(USER_ORDERS, query), query.search)
     return toOrderedPage(USER_ORDERS, query, docs, await useOf(docs))
   })
 

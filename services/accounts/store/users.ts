@@ -9,7 +9,7 @@ import {
   modelOf,
   type Session,
 } from '../../platform/database/models.ts'
-import { readOrdered } from '../../platform/database/read-page.ts'
+import { partOfName, readOrdered } from '../../platform/database/read-page.ts'
 import { forceConflict } from '../../platform/database/transaction-guard.ts'
 import { managedBy } from '../../platform/managed/managed-fields.ts'
 import type { OrderedPage } from '../../platform/ordered-pages.ts'
@@ -89,9 +89,14 @@ export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
   return (await modelOf(db, users).findOne({ role: 'admin' }).sort({ _id: 1 }).lean()) ?? undefined
 }
 
-/** A page of accounts in one of the orders of the list; one more than `limit`, which shows whether more follow. */
-export function listUsers(db: Db, page: OrderedPage): Promise<UserDoc[]> {
-  return readOrdered(modelOf(db, users), {}, page)
+/**
+ * A page of accounts in one of the orders of the list; one more than `limit`, which shows whether more follow. A search
+ * finds a part of the name or of the address; it compares the keys of their indexes.
+ */
+export function listUsers(db: Db, page: OrderedPage, search?: string): Promise<UserDoc[]> {
+  if (search === undefined) return readOrdered(modelOf(db, users), {}, page)
+  const part = partOfName(search)
+  return readOrdered(modelOf(db, users), { $or: [{ username: part }, { email: { ...part, $exists: true } }] }, page)
 }
 
 /** Stores a new account; false when the name is taken. */

@@ -1,6 +1,6 @@
 /** Administration of accounts: create, daily limit, suspend, unsuspend, reset password. */
 import { Group, Menu, NumberInput, Select, TextInput } from '@mantine/core'
-import { IconArrowLeft } from '@tabler/icons-react'
+import { IconArrowLeft, IconUsers } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -15,6 +15,7 @@ import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../ui/forms/dialog.tsx'
 import { SubmitForm } from '../ui/forms/form.tsx'
+import { NameFilter } from '../ui/forms/name-filter.tsx'
 import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { type TableOrder, tableOrder, USER_LIST } from '../ui/layout/list-order.ts'
@@ -69,6 +70,13 @@ function Accounts() {
       query={query}
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
+      above={
+        <NameFilter
+          value={search.search}
+          set={part => void navigate({ search: omitUndefined({ ...search, after: undefined, search: part }) })}
+        />
+      }
+      empty={{ icon: <IconUsers size={26} />, title: t('operator.noUsers'), hint: '' }}
       add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={show} /> }}
       below={
         <>

@@ -6,15 +6,17 @@ import { OLDEST_FIRST, type OrderedSearch, orderedSearch, USER_LIST } from '../u
 import { stringParams } from '../ui/layout/search-params.ts'
 import { resourceSearch } from './resource-search.ts'
 
-function allDomainsSearch(raw: Record<string, unknown>): OrderedSearch<'created_at'> & { user?: string } {
-  return { ...orderedSearch(OLDEST_FIRST)(raw), ...stringParams(raw, ['user']) }
+function allDomainsSearch(
+  raw: Record<string, unknown>,
+): OrderedSearch<'created_at'> & { user?: string; search?: string } {
+  return { ...orderedSearch(OLDEST_FIRST)(raw), ...stringParams(raw, ['user', 'search']) }
 }
 
 /** With an id: this account alone. */
 function usersSearch(
   raw: Record<string, unknown>,
-): OrderedSearch<(typeof USER_LIST.columns)[number]> & { id?: string } {
-  return { ...orderedSearch(USER_LIST)(raw), ...stringParams(raw, ['id']) }
+): OrderedSearch<(typeof USER_LIST.columns)[number]> & { id?: string; search?: string } {
+  return { ...orderedSearch(USER_LIST)(raw), ...stringParams(raw, ['id', 'search']) }
 }
 
 export const adminRoutes = [

@@ -26,6 +26,7 @@ test.each([
   [undefined, ''],
   [{}, ''],
   [{ q: '', status: undefined }, ''],
+  [{ status: ['bounced', 'failed'], days: [] }, '?status=bounced&status=failed'],
   [{ q: 'a&b=c', limit: 5, live: false }, '?q=a%26b%3Dc&limit=5&live=false'],
 ])('%o as a query is "%s"', (query, text) => {
   expect(queryString(query)).toBe(text)

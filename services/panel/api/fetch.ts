@@ -51,9 +51,11 @@ export async function request(path: string, parts: RequestParts): Promise<Respon
   return response
 }
 
-/** `?a=1&b=2` without undefined and empty values; empty if no value is set. */
+/** `?a=1&b=2` without undefined and empty values, and with a pair for each value of a list; empty if no value is set. */
 export function queryString(query: Readonly<Record<string, unknown>> | undefined): string {
-  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '')
+  const pairs = Object.entries(query ?? {})
+    .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, one] as const))
+    .filter(([, value]) => value !== undefined && value !== '')
   if (pairs.length === 0) return ''
   return `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()}`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matching, type PaletteEntry } from './palette-results.ts'
+import { longestWord, matching, type PaletteEntry } from './palette-results.ts'
 
 const entries: PaletteEntry[] = [
   { kind: 'page', label: 'Message log', hint: 'Mail', href: '/messages' },
@@ -23,4 +23,13 @@ test.each([
 test('at most six entries are found', () => {
   const many = Array.from({ length: 20 }, (_, n): PaletteEntry => ({ kind: 'user', label: `user ${n}`, href: '/' }))
   expect(matching(many, 'user')).toHaveLength(6)
+})
+
+test.each([
+  ['', ''],
+  ['mail', 'mail'],
+  ['ann mail.example.com', 'mail.example.com'],
+  ['ab cd', 'ab'],
+])('the service is asked for the longest word of %j', (text, word) => {
+  expect(longestWord(text)).toBe(word)
 })

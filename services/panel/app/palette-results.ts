@@ -18,11 +18,11 @@ export interface PaletteEntry {
 
 /** Entries of each kind that are shown. */
 const EACH = 6
-/** Domains and users that are searched by the browser. */
-const FIRST = { query: { limit: 100 } }
+/** Domains and accounts that are read for one word, of which the entries have the other words as well. */
+const READ = 50
 /** Maximum length of the API. */
-const MAX_USER_SEARCH = 100
-/** Messages and users of an app are searched after this pause in typing (milliseconds). */
+const MAX_SEARCH = 100
+/** Everything but pages is searched after this pause in typing (milliseconds). */
 const PAUSE_MS = 250
 
 /** The entries whose label has all words of the text, in any case. */
@@ -35,22 +35,25 @@ export function matching(entries: readonly PaletteEntry[], text: string): Palett
   return found.slice(0, EACH)
 }
 
+/** The word that leads to the fewest names. */
+export function longestWord(text: string): string {
+  return text.split(/\s+/).reduce((longest, word) => (word.length > longest.length ? word : longest), '')
+}
+
 /** Entries for a text, best kinds first; all pages without one. */
 export function usePaletteEntries(text: string): PaletteEntry[] {
   const { t } = useTranslation()
   const session = useSession()
   const [q] = useDebouncedValue(text.trim(), PAUSE_MS)
-  const isAdmin = session.user.role === 'admin'
   const isSearch = text.trim().length > 1
-  const domains = useRead('listDomainsOperation', FIRST, { enabled: isSearch })
-  const users = useRead('listUsersOperation', FIRST, { enabled: isSearch && isAdmin })
+  const { domains, users } = useNamed(text, q)
   const messages = useRead('listEmails', { query: { q, limit: EACH } }, { enabled: q.length > 1 && q.length <= 100 })
   // Of the app that the menu works on.
   const app = session.subscription_role === null ? undefined : preferences().app
   const endUsers = useSubRead(
     'listUsersOperation',
     { query: { app_key: app ?? '', search: q, pageSize: EACH } },
-    { enabled: app !== undefined && q.length > 1 && q.length <= MAX_USER_SEARCH },
+    { enabled: app !== undefined && q.length > 1 && q.length <= MAX_SEARCH },
   )
   const pages = NAVIGATION.flatMap(({ heading, entries }) =>
     entries
@@ -82,10 +85,7 @@ export function usePaletteEntries(text: string): PaletteEntry[] {
   if (!isSearch) return [...pages, ...more]
   return [
     ...matching([...pages, ...more], text),
-    ...matching(
-      (domains.data?.data ?? []).map(({ name }) => ({ kind: 'domain', label: name, href: `/domains/${name}` })),
-      text,
-    ),
+    ...domains,
     ...(q === text.trim() ? (messages.data?.data ?? []) : []).map(
       ({ id, subject, recipients }): PaletteEntry => ({
         kind: 'message',
@@ -102,11 +102,38 @@ export function usePaletteEntries(text: string): PaletteEntry[] {
         href: pathForApp(`/apps/$key/users/${encodeURIComponent(id)}`, app),
       }),
     ),
-    ...matching(
-      (users.data?.data ?? []).map(({ id, username, email }) => ({
+    ...users,
+  ]
+}
+
+/** Domains and accounts whose names the service finds for a text; `q` is the text after the pause. */
+function useNamed(text: string, q: string): Record<'domains' | 'users', PaletteEntry[]> {
+  const { t } = useTranslation()
+  const isAdmin = useSession().user.role === 'admin'
+  const query = { search: longestWord(q), limit: READ }
+  const enabled = q.length > 1 && q.length <= MAX_SEARCH
+  const own = useRead('listDomainsOperation', { query }, { enabled }).data?.data ?? []
+  const all = useRead('listAllDomainsOperation', { query }, { enabled: enabled && isAdmin }).data?.data ?? []
+  const users = useRead('listUsersOperation', { query }, { enabled: enabled && isAdmin }).data?.data ?? []
+  const ownIds = new Set(own.map(({ id }) => id))
+  const domains = [
+    ...own.map(({ name }): PaletteEntry => ({ kind: 'domain', label: name, href: `/domains/${name}` })),
+    ...all
+      .filter(({ id }) => !ownIds.has(id))
+      .map(
+        ({ name }): PaletteEntry => ({
+          ...{ kind: 'domain', label: name, hint: t('operator.domainsTitle') },
+          href: `/admin/domains?search=${encodeURIComponent(name)}`,
+        }),
+      ),
+  ]
+  return {
+    domains: matching(domains, text),
+    users: matching(
+      users.map(({ id, username, email }) => ({
         ...{ kind: 'user', label: username, hint: email ?? '', href: `/admin/users?id=${encodeURIComponent(id)}` },
       })),
       text,
     ),
-  ]
+  }
 }

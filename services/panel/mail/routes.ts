@@ -4,7 +4,7 @@ import { readOptions } from '../api/hooks.ts'
 import { lazyPage } from '../app/lazy-page.tsx'
 import { queries } from '../app/query-cache.ts'
 import { isFirstPage, shell } from '../app/shell-route.ts'
-import { NAMED_LIST, OLDEST_FIRST, orderedSearch } from '../ui/layout/list-order.ts'
+import { NAMED_LIST, OLDEST_FIRST, type OrderedSearch, orderedSearch } from '../ui/layout/list-order.ts'
 import { stringParams } from '../ui/layout/search-params.ts'
 import { reportsSearch } from './domains/reports/reports-search.ts'
 import { messageSearch } from './messages/message-search.ts'
@@ -20,6 +20,12 @@ async function welcomeNewcomer(): Promise<void> {
     .ensureQueryData(readOptions('listEmails', { query: { limit: 1 } }))
     .catch(() => undefined)
   if (latest?.data.length === 0) throw redirect({ to: '/start', replace: true })
+}
+
+function domainsSearch(
+  raw: Record<string, unknown>,
+): OrderedSearch<(typeof NAMED_LIST.columns)[number]> & { search?: string } {
+  return { ...orderedSearch(NAMED_LIST)(raw), ...stringParams(raw, ['search']) }
 }
 
 export const mailRoutes = [
@@ -73,7 +79,7 @@ export const mailRoutes = [
   createRoute({
     getParentRoute: () => shell,
     path: '/domains',
-    validateSearch: orderedSearch(NAMED_LIST),
+    validateSearch: domainsSearch,
     component: lazyPage(() => import('./domains/domains-page.tsx'), 'DomainsPage'),
   }),
   createRoute({

@@ -39,19 +39,31 @@ function afterValues(fields: readonly string[], values: readonly string[], forwa
   return { [field]: { [orEqual]: value }, $or: [{ [field]: { [strictly]: value } }, same] }
 }
 
-/** The rows of a page and one more, in one of the orders of a list. Input of `toOrderedPage`. */
+/** Longest time of a page in milliseconds. */
+const MAX_MS = 5_000
+
+/**
+ * The rows of a page and one more, in one of the orders of a list. Input of `toOrderedPage`. `hint`: the index whose keys
+ * the filter is compared with, for one that compares every key; the page is sorted afterwards then.
+ */
 export async function readOrdered<T extends { _id: string }>(
   model: Model<T>,
   filter: QueryFilter<T>,
   page: OrderedPage,
+  hint?: Record<string, 1 | -1>,
 ): Promise<T[]> {
   const { after, sort } = orderedQuery(page)
   const wanted: object = { $and: [filter, after] }
-  return model
-    .find(wanted)
+  const found = model.find(wanted)
+  return (hint ? found.hint(hint).maxTimeMS(MAX_MS) : found)
     .sort(sort)
     .limit(page.limit + 1)
     .lean<T[]>()
+}
+
+/** A part of a name as a condition, for names that are stored in lower case. */
+export function partOfName(part: string): { $regex: string } {
+  return { $regex: RegExp.escape(part.toLowerCase()) }
 }
 
 /** A page of a list with an offset, and how many documents the list has. */

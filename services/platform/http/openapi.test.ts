@@ -179,6 +179,31 @@ test('a duplicate operation name and an unknown group are errors', () => {
   expect(() => build(['one', 'Unknown'])).toThrow(/one has the unknown tag Unknown/)
 })
 
+test('a parameter of the query that accepts a list shows both forms', () => {
+  const status = z.enum(['queued', 'bounced'])
+  const operation = endpoint({
+    operationId: 'list',
+    tag: 'Things',
+    method: 'GET',
+    path: '/x',
+    summary: 'Lists them.',
+    access: 'open',
+    query: z.object({ status: z.union([status, z.array(status).min(1).max(2)]).optional() }),
+    response: z.object({}),
+  })
+  const document = openApi({
+    ...{ title: 'T', description: 'D', version: '1', server: '/', tags: [{ name: 'Things', description: '' }] },
+    ...{ operations: [operation], securitySchemes: {}, security: () => [] },
+  })
+  const one = { type: 'string', enum: ['queued', 'bounced'] }
+  expect(document.paths['/x']?.get?.parameters).toEqual([
+    {
+      ...{ name: 'status', in: 'query', required: false },
+      schema: { anyOf: [one, { type: 'array', items: one, minItems: 1, maxItems: 2 }] },
+    },
+  ])
+})
+
 test('files, headers, a second success and custom checks are documented', () => {
   const number = z
     .union([z.number(), z.string()])

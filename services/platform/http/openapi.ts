@@ -205,12 +205,14 @@ function fields(schemas: Schemas, schema: z.ZodType | undefined, place: 'path' |
 
 /**
  * A field that accepts a number and its text lists the preferred form first. In a URL all values are text, so only that
- * form is documented.
+ * form is documented. A field that accepts a value or a list of values is a parameter that may be repeated.
  */
 function inAddress({ anyOf, ...rest }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return rest
   const [first, ...others] = anyOf as JsonSchema[]
-  return others.every(({ type }) => type === first?.type) ? { ...rest, anyOf } : { ...rest, ...first }
+  return others.every(({ type }) => type === first?.type || type === 'array')
+    ? { ...rest, anyOf }
+    : { ...rest, ...first }
 }
 
 function refusalResponse({ description, mediaType, name }: Refusal) {

@@ -1,4 +1,5 @@
 /** Why zod refuses a value, as a sentence: its own messages mention types and patterns of the implementation. */
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { english } from './en/index.ts'
 import type { SentenceCode, SentenceParam } from './render.ts'
@@ -59,7 +60,7 @@ export function reasonOfIssue(issue: ZodIssue, isAbsent: boolean): Sentence {
     case 'not_multiple_of':
       return sentence('field.step', { step: issue.divisor })
     case 'invalid_union':
-      return sentence('field.alternative')
+      return ofAlternatives(issue)
     default:
       return sentence('field.invalid')
   }
@@ -78,6 +79,14 @@ function ofCheck(code: SentenceCode, issue: ZodIssue): Sentence {
   const names = [...english[code].matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => name)
   if (names.length === 0) return { code }
   return { code, params: Object.fromEntries(names.map(name => [name, known[name] ?? ''])) }
+}
+
+/** Of a value or a list of such values: what the values may be. */
+function ofAlternatives({ errors }: z.core.$ZodIssueInvalidUnion): Sentence {
+  const [first, ...others] = errors.flatMap(([one]) => (one && one.code !== 'invalid_type' ? [one] : []))
+  const options = first?.code === 'invalid_value' ? first.values : undefined
+  const isSame = others.every(one => one.code === 'invalid_value' && isDeepStrictEqual(one.values, options))
+  return first && options && isSame ? reasonOfIssue(first, false) : sentence('field.alternative')
 }
 
 function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Sentence {

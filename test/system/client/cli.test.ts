@@ -76,6 +76,11 @@ describe('help and usage', () => {
     ['an argument too many', ['explain', 'em_1', 'em_2'], 'The argument "em_2" is one too many.'],
     ['a token as an argument', ['login', '--token', 'pw_live_x'], 'A token is never an argument'],
     ['a token as an argument, with =', ['login', '--token=pw_live_x'], 'A token is never an argument'],
+    [
+      'one of several statuses that does not exist',
+      ['messages', '--status', 'queued', '--status', 'gone'],
+      'it is "gone"',
+    ],
     ['a status that does not exist', ['messages', '--status', 'gone'], '--status must be one of queued,'],
     ['a limit that is none', ['messages', '--limit', '0'], '--limit must be a whole number of at least 1'],
     ['an unknown action', ['domains', 'sell'], 'There is no "postwright domains sell".'],
@@ -266,6 +271,10 @@ describe('messages and explain', () => {
     await sendOne('Another one')
     const found = await runCli(['messages', '--q', 'Find me', '--status', 'queued', '--json'], { env })
     expect(jsonLines(found.stdout)).toMatchObject([{ id, subject: 'Find me by this' }])
+    const several = (...statuses: string[]) =>
+      runCli(['messages', '--q', 'Find me', ...statuses.flatMap(one => ['--status', one]), '--json'], { env })
+    expect(jsonLines((await several('bounced', 'queued')).stdout)).toMatchObject([{ id }])
+    expect((await several('bounced', 'failed')).stdout).toBe('')
     const listed = await runCli(['messages', '--limit', '1'], { env })
     expect(listed.stdout).toMatch(/^\S+Z {2}em_\w{26} {2}queued {2}bob@example\.net {2}Another one\n$/)
     const explained = await runCli(['explain', id], { env })

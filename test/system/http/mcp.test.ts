@@ -87,6 +87,9 @@ describe.each(MODES)('a client of the revision %j', mode => {
     }
     const listed = await use(client, 'list_messages', { status: 'bounced' })
     expect(listed.json).toMatchObject({ data: [{ id, status: 'bounced' }], has_more: false })
+    const several = await use(client, 'list_messages', { status: ['bounced', 'failed'] })
+    expect(several.json).toMatchObject({ data: [{ id, status: 'bounced' }], has_more: false })
+    expect((await use(client, 'list_messages', { status: ['failed'] })).json).toMatchObject({ data: [] })
     expect((await use(client, 'get_message', { id })).json).toMatchObject({
       ...{
         message: { id, recipients: [{ email: 'gone@example.net' }] },

@@ -52,6 +52,12 @@ describe('filters', () => {
     ['reason=address', ['=HYPE']],
     ['reason=throttled&status=deferred', ['waits']],
     ['reason=throttled&status=bounced', []],
+    ['status=deferred', ['waits']],
+    ['status=deferred&status=bounced', ['waits', '=HYPE']],
+    ['status=bounced&status=canceled', ['=HYPE']],
+    ['status=bounced&status=bounced', ['=HYPE']],
+    ['status=failed&status=canceled', []],
+    ['reason=throttled&status=deferred&status=bounced', ['waits']],
     ['submitted_with=key_a', ['=HYPE']],
     ['submitted_with=key_', []],
     ['domain=shop.example&status=deferred', ['waits']],
@@ -76,9 +82,55 @@ describe('filters', () => {
     expect((await client.get(`/api/v1/emails?${query}`)).status).toBe(422)
   })
 
+  test.each([
+    ['status=no', 'option'],
+    ['status=bounced&status=no', 'option'],
+    ['status=', 'option'],
+  ])('%s is refused with the statuses that there are', async (query, code) => {
+    const { status, body } = await client.get(`/api/v1/emails?${query}`)
+    expect([status, body.errors[0].pointer, body.errors[0].code]).toEqual([422, '/status', code])
+    expect(body.errors[0].message).toContain('queued, scheduled, deferred, delivered, bounced, failed')
+  })
+
+  test('more statuses than there are, are refused', async () => {
+    const query = Array.from({ length: 10 }, () => 'status=queued').join('&')
+    expect((await client.get(`/api/v1/emails?${query}`)).status).toBe(422)
+  })
+
   test.each(['limit=5', 'after=em_01kabcdefghjkmnpqrstvwxyz0', 'status=no'])('a count refuses %s', async query => {
     expect((await client.get(`/api/v1/emails/count?${query}`)).status).toBe(422)
   })
+})
+
+test('test messages and mail to the simulator are left out or shown alone, a recipient domain is exact', async () => {
+  const { user: owner, client: own } = await api.newUser()
+  const give = (subject: string, emails: string[], test?: true) =>
+    giveMessage(api.db, owner._id, {
+      ...{ created_at: at(1), subject, ...(test && { test }) },
+      rcpts: emails.map((email, n) => ({ email, type: 'to', status: n === 0 ? 'bounced' : 'delivered' })),
+    })
+  await give('trial', ['one@real.example'], true)
+  await give('mixed', ['bounced@simulator.invalid', 'one@real.example'])
+  await give('real', ['two@Real.example', 'three@real.example.org'])
+  await give('play', ['delivered@simulator.invalid'])
+  for (const [query, expected] of [
+    ['simulated=false', ['mixed', 'real']],
+    ['simulated=true', ['mixed', 'play', 'trial']],
+    // The recipient that is not simulated was delivered.
+    ['simulated=false&status=bounced', ['real']],
+    ['simulated=false&status=bounced&status=delivered', ['mixed', 'real']],
+    ['recipient_domain=real.example', ['mixed', 'real', 'trial']],
+    ['recipient_domain=REAL.example&simulated=false', ['mixed', 'real']],
+    ['recipient_domain=real.example&status=bounced', ['real', 'trial']],
+    ['recipient_domain=real.example.org&status=bounced', []],
+    ['recipient_domain=eal.example', []],
+    ['recipient_domain=real', []],
+  ] as const) {
+    const { data } = (await own.get(`/api/v1/emails?${query}`)).body
+    expect(data.map(({ subject }: { subject: string }) => subject).toSorted(), query).toEqual(expected)
+    expect((await own.get(`/api/v1/emails/count?${query}`)).body.count, query).toBe(expected.length)
+  }
+  expect((await own.get('/api/v1/emails?simulated=maybe')).status).toBe(422)
 })
 
 describe('the export', () => {

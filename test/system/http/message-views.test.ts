@@ -29,6 +29,15 @@ test('views are listed by name; one that is saved again has its new filters and 
   expect(await names(client)).toEqual(['All of shop', 'Bounces'])
 })
 
+test('a view keeps one status as it was given, and several', async () => {
+  const { body } = await client.post(VIEWS, { name: 'Problems', filters: { status: ['bounced', 'failed'] } })
+  await client.post(VIEWS, { name: 'Retried', filters: { status: 'deferred' } })
+  expect((await client.get(VIEWS)).body.data).toMatchObject([
+    { id: body.id, filters: { status: ['bounced', 'failed'] } },
+    { filters: { status: 'deferred' } },
+  ])
+})
+
 test('views are those of the user in the account: others neither see nor remove them', async () => {
   const { body } = await client.post(VIEWS, { name: 'mine', filters: {} })
   const member = await api.newUser()
@@ -60,6 +69,8 @@ test.each([
   ['no filters', { name: 'n' }],
   ['an unknown filter', { name: 'n', filters: { $where: '1' } }],
   ['an invalid status', { name: 'n', filters: { status: 'gone' } }],
+  ['an invalid one of several statuses', { name: 'n', filters: { status: ['bounced', 'gone'] } }],
+  ['an empty list of statuses', { name: 'n', filters: { status: [] } }],
   ['a long value', { name: 'n', filters: { tag: 't'.repeat(255) } }],
   ['too many days', { name: 'n', filters: { days: 366 } }],
 ])('%s is refused', async (_what, body) => {

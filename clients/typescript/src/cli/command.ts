@@ -75,9 +75,18 @@ export function required(parsed: Parsed, name: string): string {
 /** An option that is one of these words. */
 export function choice<Word extends string>(parsed: Parsed, name: string, words: readonly Word[]): Word | undefined {
   const value = text(parsed, name)
+  return value === undefined ? undefined : oneOf(words, name, value)
+}
+
+/** An option that can be given several times, each time as one of these words; undefined when it is not given. */
+export function choices<Word extends string>(parsed: Parsed, name: string, words: readonly Word[]): Word[] | undefined {
+  const values = texts(parsed, name)
+  return values.length === 0 ? undefined : values.map(value => oneOf(words, name, value))
+}
+
+function oneOf<Word extends string>(words: readonly Word[], name: string, value: string): Word {
   const found = words.find(word => word === value)
-  if (value !== undefined && found === undefined)
-    throw new UsageError(`--${name} must be one of ${words.join(', ')}; it is "${value}".`)
+  if (found === undefined) throw new UsageError(`--${name} must be one of ${words.join(', ')}; it is "${value}".`)
   return found
 }
 

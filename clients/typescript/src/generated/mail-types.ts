@@ -1662,13 +1662,20 @@ export type CountEmailsData = {
     path?: never;
     query?: {
         q?: string;
-        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained';
+        /**
+         * Messages with a recipient in this status. Several: in one of them; in a query status is repeated.
+         */
+        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained' | Array<'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained'>;
         /**
          * Class of failures: messages with a recipient that waits, bounced or failed because of it.
          */
         reason?: 'address' | 'mailbox_full' | 'greylisted' | 'throttled' | 'authentication' | 'reputation' | 'content' | 'policy' | 'own_fault' | 'size' | 'unsupported' | 'dns' | 'network' | 'tls' | 'relay_login' | 'signing' | 'other';
         from?: string;
         to?: string;
+        /**
+         * Exact domain of a recipient, without those below it.
+         */
+        recipient_domain?: string;
         domain?: string;
         tag?: string;
         /**
@@ -1676,6 +1683,10 @@ export type CountEmailsData = {
          */
         template?: string;
         message_id?: string;
+        /**
+         * Test messages and mail to the simulator: only them, or with false everything else, as statistics count.
+         */
+        simulated?: 'true' | 'false';
         source?: 'api' | 'smtp' | 'system';
         /**
          * Id of the token or SMTP login that submitted the message.
@@ -1900,6 +1911,10 @@ export type ListDomainsData = {
          * Direction: asc by default for created_at, asc for other columns.
          */
         order?: 'asc' | 'desc';
+        /**
+         * Part of the name of a domain.
+         */
+        search?: string;
     };
     url: '/api/v1/domains';
 };
@@ -2746,13 +2761,20 @@ export type ExportEmailsData = {
     path?: never;
     query?: {
         q?: string;
-        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained';
+        /**
+         * Messages with a recipient in this status. Several: in one of them; in a query status is repeated.
+         */
+        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained' | Array<'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained'>;
         /**
          * Class of failures: messages with a recipient that waits, bounced or failed because of it.
          */
         reason?: 'address' | 'mailbox_full' | 'greylisted' | 'throttled' | 'authentication' | 'reputation' | 'content' | 'policy' | 'own_fault' | 'size' | 'unsupported' | 'dns' | 'network' | 'tls' | 'relay_login' | 'signing' | 'other';
         from?: string;
         to?: string;
+        /**
+         * Exact domain of a recipient, without those below it.
+         */
+        recipient_domain?: string;
         domain?: string;
         tag?: string;
         /**
@@ -2760,6 +2782,10 @@ export type ExportEmailsData = {
          */
         template?: string;
         message_id?: string;
+        /**
+         * Test messages and mail to the simulator: only them, or with false everything else, as statistics count.
+         */
+        simulated?: 'true' | 'false';
         source?: 'api' | 'smtp' | 'system';
         /**
          * Id of the token or SMTP login that submitted the message.
@@ -3403,13 +3429,20 @@ export type ListEmailsData = {
          */
         order?: 'asc' | 'desc';
         q?: string;
-        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained';
+        /**
+         * Messages with a recipient in this status. Several: in one of them; in a query status is repeated.
+         */
+        status?: 'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained' | Array<'queued' | 'scheduled' | 'deferred' | 'delivered' | 'bounced' | 'failed' | 'suppressed' | 'canceled' | 'complained'>;
         /**
          * Class of failures: messages with a recipient that waits, bounced or failed because of it.
          */
         reason?: 'address' | 'mailbox_full' | 'greylisted' | 'throttled' | 'authentication' | 'reputation' | 'content' | 'policy' | 'own_fault' | 'size' | 'unsupported' | 'dns' | 'network' | 'tls' | 'relay_login' | 'signing' | 'other';
         from?: string;
         to?: string;
+        /**
+         * Exact domain of a recipient, without those below it.
+         */
+        recipient_domain?: string;
         domain?: string;
         tag?: string;
         /**
@@ -3417,6 +3450,10 @@ export type ListEmailsData = {
          */
         template?: string;
         message_id?: string;
+        /**
+         * Test messages and mail to the simulator: only them, or with false everything else, as statistics count.
+         */
+        simulated?: 'true' | 'false';
         source?: 'api' | 'smtp' | 'system';
         /**
          * Id of the token or SMTP login that submitted the message.

@@ -33,6 +33,12 @@ const send = (client: Client) => sendEmail(client, { body: MESSAGE })
 const patch = (client: Client) => updateDomain(client, { path: { id: 'dom_1' }, body: { dns_account_id: null } })
 
 describe('a request has', () => {
+  test('a parameter of the query for each value of a list', async () => {
+    const { client, requests } = await clientOf([OK])
+    await listEmails(client, { query: { status: ['bounced', 'failed'], limit: 2 } })
+    expect(requests[0]?.path).toBe('/api/v1/emails?status=bounced&status=failed&limit=2')
+  })
+
   test('method, path, query, credentials and header fields of the operation', async () => {
     const { client, requests } = await clientOf([OK], { language: 'zh-CN', headers: { 'user-agent': 'shop/1' } })
     await listEmails(client, { query: { limit: 2, q: 'a&b', status: undefined } })

@@ -148,7 +148,8 @@ function fillPath(path: string, values: Readonly<Record<string, unknown>>): stri
 
 function queryOf(values: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.append(name, String(value))
+  for (const [name, value] of Object.entries(values))
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) query.append(name, String(one))
   return query.size === 0 ? '' : `?${query}`
 }
 

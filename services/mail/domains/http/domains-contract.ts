@@ -1,6 +1,7 @@
 /** The operations on sending domains. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { searchField } from '../../../platform/http/search-field.ts'
 import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import { listOrders, orderedPageOf, orderedPageQuery } from '../../../platform/ordered-pages.ts'
 import type { Access } from '../../http/shared/access.ts'
@@ -97,6 +98,8 @@ export const createDomainOperation = endpoint({
 export const DOMAIN_ORDERS = listOrders('asc', { created_at: ['_id'], name: ['name'] })
 export const ALL_DOMAIN_ORDERS = listOrders('asc', { created_at: ['_id'] })
 
+const search = searchField.optional().describe('Part of the name of a domain.')
+
 /** `GET /api/v1/domains`. */
 export const listDomainsOperation = endpoint({
   operationId: 'listDomains',
@@ -105,7 +108,7 @@ export const listDomainsOperation = endpoint({
   path: '/api/v1/domains',
   summary: 'Lists the sending domains of the account, oldest first unless another order is asked for.',
   access: READ,
-  query: orderedPageQuery(DOMAIN_ORDERS),
+  query: orderedPageQuery(DOMAIN_ORDERS, { search }),
   response: orderedPageOf(domain),
 })
 
@@ -164,7 +167,7 @@ export const listAllDomainsOperation = endpoint({
   summary:
     'Lists the sending domains of all accounts, or of one with user_id; oldest first unless another order is asked for.',
   access: ADMIN,
-  query: orderedPageQuery(ALL_DOMAIN_ORDERS, { user_id: z.string().min(1).max(128).optional() }),
+  query: orderedPageQuery(ALL_DOMAIN_ORDERS, { user_id: z.string().min(1).max(128).optional(), search }),
   response: orderedPageOf(domain),
 })
 

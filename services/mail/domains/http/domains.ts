@@ -40,9 +40,9 @@ function views({ policy, config, mongo: { db }, clock }: DomainReads) {
   const page = async <C extends string>(
     userId: string | undefined,
     orders: ListOrders<C>,
-    query: Parameters<typeof orderedPage<C>>[1],
+    query: Parameters<typeof orderedPage<C>>[1] & { search?: string | undefined },
   ) => {
-    const rows = await listDomains(db, userId, orderedPage(orders, query))
+    const rows = await listDomains(db, { userId, search: query.search }, orderedPage(orders, query))
     const list = toOrderedPage(orders, query, rows, show)
     return { ...list, data: await Promise.all(list.data) }
   }

@@ -4,11 +4,12 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import { insertUnique, modelOf } from '../../../platform/database/models.ts'
 import { type Db, isDuplicateKey } from '../../../platform/database/mongo.ts'
-import { readOrdered } from '../../../platform/database/read-page.ts'
+import { partOfName, readOrdered } from '../../../platform/database/read-page.ts'
 import type { OrderedPage } from '../../../platform/ordered-pages.ts'
 import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import { isAuthenticated } from '../rules/authenticated-domain.ts'
 import { type Diversion, diversionOf } from '../rules/delivery-mode.ts'
+import { normaliseDomain } from '../rules/domain-name.ts'
 import { type DomainRegistration, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
 import { type DnsSettingsDoc, type DomainDoc, domains } from './domain-model.ts'
 
@@ -76,10 +77,26 @@ export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDo
   return (await modelOf(db, domains).findOne({ name, status: 'verified' }).lean()) ?? undefined
 }
 
-/** A page of an account's domains, or (for admins) of all; one more than `limit`, which shows whether more follow. */
-export function listDomains(db: Db, userId: string | undefined, page: OrderedPage): Promise<DomainDoc[]> {
-  return readOrdered(modelOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
+/** Which domains a list has: of an account, or (for admins) of all; with this part in their names. */
+export interface DomainFilter {
+  userId: string | undefined
+  search?: string | undefined
 }
+
+/**
+ * A page of domains; one more than `limit`, which shows whether more follow. A search compares the names in an index and
+ * reads the domains that match.
+ */
+export function listDomains(db: Db, { userId, search }: DomainFilter, page: OrderedPage): Promise<DomainDoc[]> {
+  const owned = userId === undefined ? {} : { user_id: userId }
+  if (search === undefined) return readOrdered(modelOf(db, domains), owned, page)
+  const read = normaliseDomain(search)
+  const wanted = { ...owned, name: partOfName(read.ok ? read.name : search) }
+  return readOrdered(modelOf(db, domains), wanted, page, userId === undefined ? BY_NAME : BY_OWNER)
+}
+
+const BY_NAME = { name: 1, created_at: 1 } as const
+const BY_OWNER = { user_id: 1, name: 1 } as const
 
 /** Fields that a change may set. */
 export type DomainChange = Partial<Omit<DomainDoc, '_id' | 'user_id' | 'name' | 'created_at'>>

@@ -17,20 +17,32 @@ const plain = z.string().regex(/^[^\u0000-\u001f\u007f]*$/, reason('field.contro
 
 const word = plain.min(1).max(254)
 
+const status = z.enum(RECIPIENT_STATUSES)
+
 /** Filters of the delivery log. */
 export const messageFilters = z.strictObject({
   q: plain.min(2).max(100).optional(),
-  status: z.enum(RECIPIENT_STATUSES).optional(),
+  status: z
+    .union([status, z.array(status).min(1).max(RECIPIENT_STATUSES.length)])
+    .optional()
+    .describe('Messages with a recipient in this status. Several: in one of them; in a query status is repeated.'),
   reason: z
     .enum(FAILURE_KINDS)
     .optional()
     .describe('Class of failures: messages with a recipient that waits, bounced or failed because of it.'),
   from: word.optional(),
   to: word.optional(),
+  recipient_domain: word.optional().describe('Exact domain of a recipient, without those below it.'),
   domain: word.optional(),
   tag: word.optional(),
   template: word.optional().describe('Id of a template, not its name.'),
   message_id: plain.min(3).max(998).optional(),
+  simulated: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      'Test messages and mail to the simulator: only them, or with false everything else, as statistics count.',
+    ),
   source: z.enum(['api', 'smtp', 'system']).optional(),
   submitted_with: word.optional().describe('Id of the token or SMTP login that submitted the message.'),
   since: instant.optional(),

@@ -5,6 +5,7 @@ import { domainOf } from '../../message/address.ts'
 import type { EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
 import { EVENTS } from '../../store/events.ts'
 import { firstIdAt, INDEXED_STATUSES, MESSAGES, STATUS_INDEX } from '../../store/messages.ts'
+import { SIMULATOR_DOMAIN } from '../../store/rules/simulation.ts'
 import { FAILED_STATUSES } from '../rules/failure-reason.ts'
 
 /** Messages that are looked at. */
@@ -39,6 +40,7 @@ export async function failingDestinations(db: Db, userId: string, since: Date): 
   for await (const { _id, created_at: createdAt, failed } of newestFailing(db, userId, since)) {
     for (const { n, state } of failed) {
       const domain = domainOf(state.email)
+      if (domain === SIMULATOR_DOMAIN) continue
       const known = found.get(domain) ?? {
         ...{ domain, counts: { deferred: 0, bounced: 0, failed: 0 }, event: undefined },
         ...{ messageId: _id, state, at: state.at ?? createdAt, recipient: `${_id}.${n}` },

@@ -4,7 +4,7 @@ import { cellsOf } from '../../store/cells.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { MESSAGES, STATUS_INDEX } from '../../store/messages.ts'
 import { blocksWithAll } from './find-blocks.ts'
-import { LogBlocks } from './log-blocks.ts'
+import { type BlockPlace, LogBlocks } from './log-blocks.ts'
 import {
   filterTerms,
   type IdBounds,
@@ -90,7 +90,7 @@ async function listDownwards(
   if (indexed === undefined) return toPage(newer, limit)
   const { found } = newer
   for await (const { places, next } of blocksWithAll(db, terms, bounds, 'desc')) {
-    for (const { above, first, last } of places) {
+    for (const { above, first, last } of upTo(places, indexed)) {
       const part = await search({ ...bounds, above, last }, Number.POSITIVE_INFINITY, found.length)
       found.push(...part.found)
       if (found.length > limit || performance.now() > until) return toPage({ found, next: first }, limit)
@@ -106,11 +106,10 @@ async function listUpwards(
   search: ReturnType<typeof createSearch>,
   { terms, bounds, limit, scan, until }: BlockSearch,
 ): Promise<LogPage> {
-  // Read first: messages of a block that is added in the meantime are found above this one.
   const indexed = (await new LogBlocks(db).newest())?.last
   const found: MessageDoc[] = []
   for await (const { places, next } of blocksWithAll(db, terms, bounds, 'asc')) {
-    for (const { above, last } of places) {
+    for (const { above, last } of upTo(places, indexed)) {
       const within = { ...bounds, above: highest(bounds.above, above), last }
       const part = await search(within, Number.POSITIVE_INFINITY, found.length)
       found.push(...part.found)
@@ -120,6 +119,11 @@ async function listUpwards(
   }
   const newer = await search({ ...bounds, above: highest(bounds.above, indexed) }, scan, found.length)
   return toPage({ found: [...found, ...newer.found], next: newer.next }, limit)
+}
+
+/** Without blocks that were added since `indexed` was read: their messages are searched as not indexed. */
+function upTo(places: readonly BlockPlace[], indexed: string | undefined): readonly BlockPlace[] {
+  return places.filter(({ last }) => indexed !== undefined && last <= indexed)
 }
 
 function highest(a: string | undefined, b: string | undefined): string | undefined {

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { failCommands } from '../../../../test/support/database/fail-commands.ts'
 import { freshDatabase } from '../../../../test/support/database/test-database.ts'
-import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
+import { startTestMongod } from '../../../../test/support/database/test-mongod.ts'
+import { collectionOf, connectMongo, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
 import { newId } from '../../../platform/ids.ts'
+import { silentLog } from '../../../platform/observability/log.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { blocksWithAll } from './find-blocks.ts'
@@ -208,6 +211,11 @@ describe('searching', () => {
     [{ to: 'xample' }, () => false],
     [{ to: 'ser42' }, () => false],
     [{ to: '.*' }, () => false],
+    [{ recipient_domain: 'd3.example' }, n => n % 7 === 3], // exactly
+    [{ recipient_domain: 'D3.EXAMPLE' }, n => n % 7 === 3],
+    [{ recipient_domain: 'd3.exam' }, () => false],
+    [{ recipient_domain: 'example' }, () => false],
+    [{ recipient_domain: 'd3.example', status: 'bounced' }, n => n % 7 === 3 && n % 2 === 0],
     [{ q: '发货' }, n => n % 10 === 0],
     [{ q: '@d3.example', status: 'bounced' }, n => n % 7 === 3 && n % 2 === 0],
     [{ q: 'd3.example 发货' }, n => n % 7 === 3 && n % 10 === 0],
@@ -295,6 +303,54 @@ test('blocks of an earlier release get the terms of this one when they are compa
   expect(await run(mongo, minute(60 * 24))).toBe(0)
   await mongo.stop()
 })
+
+test.each(['desc', 'asc'] as const)('a block that is made during a search, %s, shows no message twice', async order => {
+  const mongod = await startTestMongod({ enableTestCommands: '1' })
+  const [writer, reader] = await Promise.all(
+    ['', '&appName=reader&monitorCommands=true'].map(more => connectMongo(mongod.uri + more, silentLog)),
+  )
+  if (!writer || !reader) throw new Error('no connections')
+  onTestFinished(async () => {
+    await Promise.all([writer.stop(), reader.stop()])
+    await mongod.stop()
+  })
+  await ensureIndexes(writer.db, [MESSAGES, LOG_BLOCKS])
+  await store(
+    writer,
+    numbers(0, 760).map(n => message(n)),
+  )
+  expect(await run(writer, minute(9))).toBe(2)
+  // The search has read which block is the newest; the next command of it waits until there is another one.
+  let indexed: Promise<number> | undefined
+  reader.connection.getClient().on('commandSucceeded', ({ commandName }) => {
+    if (commandName === 'find') indexed ??= run(writer, minute(60))
+  })
+  const delay = { failCommands: ['find', 'aggregate'], appName: 'reader', blockConnection: true, blockTimeMS: 2_000 }
+  await failCommands(writer.db, delay, { times: 2 })
+  const found = await searchInOrder(reader, { q: 'order' }, order, 1_000, 60_000)
+  expect(await indexed).toBe(1)
+  expect(order === 'asc' ? found : found.toReversed()).toEqual(numbers(0, 760))
+})
+
+test.each(['desc', 'asc'] as const)(
+  'a message that several words and blocks lead to is on one page, %s',
+  async order => {
+    const mongo = await database()
+    const subject = 'Invoice of the invoice order order 发货 发货'
+    await store(
+      mongo,
+      numbers(0, 600).map(n => message(n, { subject, tags: [{ name: 'kind', value: 'order' }] })),
+    )
+    await run(mongo, minute(15))
+    const all = order === 'asc' ? numbers(0, 600) : numbers(0, 600).toReversed()
+    for (const limit of [97, 250])
+      for (const pageMs of [0, 60_000]) {
+        expect(await searchInOrder(mongo, { q: 'invoice order' }, order, limit, pageMs)).toEqual(all)
+        expect(await searchInOrder(mongo, { q: '发货 order', tag: 'kind:order' }, order, limit, pageMs)).toEqual(all)
+      }
+    await mongo.stop()
+  },
+)
 
 test('two terms that are never in one message end their page in time and lead to the end', async () => {
   const mongo = await database()

@@ -5,6 +5,7 @@ import { normaliseDomain } from '../../domains/rules/domain-name.ts'
 import { normaliseEmail } from '../../message/address.ts'
 import type { RecipientStatus } from '../../store/documents.ts'
 import { firstIdAt, INDEXED_STATUSES } from '../../store/messages.ts'
+import { SIMULATOR_DOMAIN } from '../../store/rules/simulation.ts'
 import { FAILED_STATUSES } from '../rules/failure-reason.ts'
 import {
   chunksOf,
@@ -24,12 +25,17 @@ import {
 export interface LogFilters {
   /** Words, addresses or ids, all of which a message must contain; or the beginning of the id of one. */
   q?: string | undefined
-  status?: RecipientStatus | undefined
+  /** Of a recipient; one of several. */
+  status?: RecipientStatus | readonly RecipientStatus[] | undefined
   /** Why a recipient bounced, failed or waits: a class of failures. */
   reason?: FailureKind | undefined
   from?: string | undefined
   /** A complete address, or the beginning of one, of its domain or of a word in it. */
   to?: string | undefined
+  /** The exact domain of a recipient. */
+  recipient_domain?: string | undefined
+  /** Test messages and recipients of the simulator: only them, or without them. */
+  simulated?: 'true' | 'false' | undefined
   domain?: string | undefined
   /** A tag's name, or `name:value`. */
   tag?: string | undefined
@@ -57,6 +63,8 @@ export interface IdBounds {
 const CHANNELS = { api: 'http', smtp: 'smtp', system: 'system' } as const
 /** The text of a search field that is an id of a message or the beginning of one, or the id of a recipient's delivery. */
 const ID = /^\s*(em_[0-9a-hjkmnp-z]{2,26})(?:\.\d+)?\s*$/i
+/** Addresses of the simulator. */
+const SIMULATOR = new RegExp(`@${RegExp.escape(SIMULATOR_DOMAIN)}$`)
 /** Greater than every character of an id. */
 const AFTER_IDS = '~'
 
@@ -92,11 +100,12 @@ export function toMatch(filters: LogFilters): Record<string, unknown> {
   if (from) match.from = { $regex: `^${escapePattern(normaliseEmail(from) ?? from)}$`, $options: 'i' }
   if (to) match['rcpts.email'] = recipientMatch(to.trim())
   if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
+  if (filters.simulated === 'false') match.test = { $ne: true }
   if (template) match['template.id'] = { $eq: template }
   if (source) match['via.channel'] = { $eq: CHANNELS[source] }
   if (submitter) match['via.id'] = { $eq: submitter }
   const and = [
-    ...domainConditions(filters),
+    ...otherConditions(filters),
     ...(q && !idIn(q) ? chunksOf(q).map(chunk => contains(chunkText(chunk))) : []),
   ]
   return and.length > 0 ? { ...match, $and: and } : match
@@ -104,15 +113,36 @@ export function toMatch(filters: LogFilters): Record<string, unknown> {
 
 /** True when no recipient can match: only failures have a class. */
 export function isImpossible({ status, reason }: LogFilters): boolean {
-  return reason !== undefined && status !== undefined && !FAILED_STATUSES.some(failed => failed === status)
+  return reason !== undefined && failedOf(status).length === 0
 }
 
-/** A recipient with the status and the class of failures; nothing without such a filter. */
-function toRecipientMatch({ status, reason }: LogFilters): { rcpts?: object } {
-  if (!status && !reason) return {}
-  const statuses = FAILED_STATUSES.filter(failed => !status || failed === status)
-  if (reason) return { rcpts: { $elemMatch: { status: { $in: statuses }, kind: { $eq: reason } } } }
-  return { rcpts: { $elemMatch: { status: { $eq: status } } } }
+function listOf(status: LogFilters['status']): readonly RecipientStatus[] {
+  return typeof status === 'string' ? [status] : (status ?? [])
+}
+
+/** The statuses that a class of failures says something about; all of them without a status. */
+function failedOf(status: LogFilters['status']): readonly RecipientStatus[] {
+  return status === undefined ? FAILED_STATUSES : FAILED_STATUSES.filter(failed => listOf(status).includes(failed))
+}
+
+/** One recipient that has the status, the class of failures and the domain; nothing without such a filter. */
+function toRecipientMatch(filters: LogFilters): { rcpts?: object } {
+  const { status, reason } = filters
+  const conditions = {
+    ...(reason
+      ? { status: { $in: failedOf(status) }, kind: { $eq: reason } }
+      : status && { status: { $in: listOf(status) } }),
+    ...emailCondition(filters),
+  }
+  return Object.keys(conditions).length > 0 ? { rcpts: { $elemMatch: conditions } } : {}
+}
+
+function emailCondition({ recipient_domain: domain, simulated }: LogFilters): { email?: object } {
+  const email = {
+    ...(domain && { $regex: `@${escapePattern(storedName(domain))}$`, $options: 'i' }),
+    ...(simulated === 'false' && { $not: SIMULATOR }),
+  }
+  return Object.keys(email).length > 0 ? { email } : {}
 }
 
 /** A condition that {@link STATUS_INDEX} serves; the first part is that of the index itself. */
@@ -122,18 +152,21 @@ export interface IndexedRecipient {
 }
 
 /**
- * The recipient as a condition that the index of statuses serves in the order of ids; undefined when it does not. Of a
- * status alone every class is named: MongoDB then merges the keys of all of them, in order.
+ * The recipient as a condition that the index of statuses serves in the order of ids; undefined when it does not. Of
+ * statuses alone every class is named: MongoDB then merges the keys of all of them, in order.
  */
 export function indexedRecipient(filters: LogFilters): IndexedRecipient | undefined {
   const { status, reason } = filters
-  if (status && !INDEXED_STATUSES.some(indexed => indexed === status)) return undefined
-  const { rcpts } = toRecipientMatch(filters)
-  if (!rcpts) return undefined
+  const isIndexed = (one: RecipientStatus) => INDEXED_STATUSES.some(indexed => indexed === one)
+  if (!listOf(status).every(isIndexed)) return undefined
+  if (!status && !reason) return undefined
   const indexed = { $in: [...INDEXED_STATUSES] }
-  if (reason) return { 'rcpts.status': indexed, rcpts }
-  const everyClass = { $elemMatch: { status: { $eq: status }, kind: { $in: [null, ...FAILURE_KINDS] } } }
-  return { 'rcpts.status': indexed, rcpts: everyClass }
+  const kind = reason ? { $eq: reason } : { $in: [null, ...FAILURE_KINDS] }
+  const statuses = reason ? failedOf(status) : listOf(status)
+  return {
+    'rcpts.status': indexed,
+    rcpts: { $elemMatch: { status: { $in: statuses }, kind, ...emailCondition(filters) } },
+  }
 }
 
 /** True for filters that lead to few messages: blocks of the log with their terms are better than an index of statuses. */
@@ -141,10 +174,11 @@ export function isSelective({ q, to, message_id: messageId }: LogFilters): boole
   return [q, to, messageId].some(value => value !== undefined)
 }
 
-function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
+function otherConditions({ domain, domains = [], tag, simulated }: LogFilters): object[] {
   const and: object[] = []
   if (domain) and.push({ from: { $regex: `@${escapePattern(storedName(domain))}$`, $options: 'i' } })
   if (domains.length > 0) and.push({ from: { $in: domains.map(name => new RegExp(`@${RegExp.escape(name)}$`)) } })
+  if (simulated === 'true') and.push({ $or: [{ test: true }, { 'rcpts.email': SIMULATOR }] })
   if (tag) and.push({ tags: { $elemMatch: toTag(tag) } })
   return and
 }
@@ -152,10 +186,13 @@ function domainConditions({ domain, domains = [], tag }: LogFilters): object[] {
 /** The numbers of the terms that every match has; empty when the filters name none. */
 export function filterTerms(userId: string, filters: LogFilters): number[] {
   const { q, from, to, domain, tag, message_id: id, template, submitted_with: submitter } = filters
+  const { recipient_domain: rcptDomain } = filters
   const terms = q && !idIn(q) ? queryTerms(q) : new Set<string>()
   if (from) terms.add(exactTerm(from))
   if (to) terms.add(termOfRecipient(to.trim()) ?? '')
   if (domain) terms.add(exactTerm(storedName(domain)))
+  // Of a domain with a single label messages have no term.
+  if (rcptDomain?.includes('.')) terms.add(exactTerm(storedName(rcptDomain)))
   if (tag) terms.add(tagTerm(tag))
   if (id) terms.add(exactTerm(id))
   if (template) terms.add(templateTerm(template))

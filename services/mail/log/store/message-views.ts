@@ -11,7 +11,7 @@ export interface MessageViewDoc {
   account_id: string
   name: string
   /** As the contract validated them. */
-  filters: Record<string, string | number>
+  filters: Record<string, string | number | string[]>
   created_at: Date
 }
 

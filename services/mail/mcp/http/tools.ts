@@ -6,9 +6,8 @@ import type { Access } from '../../http/shared/access.ts'
 import type { OwnAnswer, OwnInput } from '../../http/shared/own-operations.ts'
 import { getEmail, listEmailEvents } from '../../log/http/emails-contract.ts'
 import { explainEmail } from '../../log/http/explain-contract.ts'
-import { listEmails } from '../../log/http/list-contract.ts'
+import { listEmails, messageFilters } from '../../log/http/list-contract.ts'
 import { getStats } from '../../log/http/stats-contract.ts'
-import { RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
 import { sendEmail } from '../../submission/http/send-contract.ts'
 import { listSuppressionsOperation } from '../../suppressions/http/suppressions-contract.ts'
 import { SUPPRESSION_REASONS } from '../../suppressions/rules/suppression.ts'
@@ -43,7 +42,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'Lists messages of the account, newest first. Without filters: the latest ones.',
     input: z.strictObject({
       q: text('Words, addresses or ids that the message has, at least 2 characters.'),
-      status: z.enum(RECIPIENT_STATUSES).optional(),
+      status: messageFilters.shape.status,
       from: text('Address of the sender.'),
       to: text('Address of a recipient.'),
       domain: text('Sending domain.'),

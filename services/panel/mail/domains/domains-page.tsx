@@ -1,17 +1,20 @@
 import { Group, TextInput } from '@mantine/core'
-import { IconWorld } from '@tabler/icons-react'
+import { IconSearchOff, IconWorld } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useRead, useWrite } from '../../api/hooks.ts'
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
+import { useSession } from '../../session/session.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
+import { NameFilter } from '../../ui/forms/name-filter.tsx'
 import { domainOf } from '../../ui/forms/split-text.ts'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { NAMED_LIST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { useFormat } from '../../ui/values/number-format.ts'
 import { Time } from '../../ui/values/time.tsx'
 import { DeliveryBadge } from './delivery-badge.tsx'
 import { DomainStatus } from './domain-status.tsx'
@@ -31,13 +34,45 @@ export function DomainsPage() {
       query={useRead('listDomainsOperation', { query: search })}
       after={search.after}
       go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
-      empty={{ icon: <IconWorld size={26} />, title: t('domains.none'), hint: t('domains.noneHint') }}
+      above={
+        <NameFilter
+          value={search.search}
+          set={part => void navigate({ search: omitUndefined({ ...search, after: undefined, search: part }) })}
+        />
+      }
+      empty={
+        search.search === undefined
+          ? { icon: <IconWorld size={26} />, title: t('domains.none'), hint: <NoneHint /> }
+          : { icon: <IconSearchOff size={26} />, title: t('domains.noMatch'), hint: '' }
+      }
       add={{ label: t('domains.add'), needs: 'admin', form: close => <AddDomain cancel={close} /> }}
     >
       {domains => (
         <Domains domains={domains} order={tableOrder(NAMED_LIST, search, next => void navigate({ search: next }))} />
       )}
     </ListPage>
+  )
+}
+
+/** What to add; for admins also how many domains other accounts have, and where they are. */
+function NoneHint() {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const isAdmin = useSession().user.role === 'admin'
+  const { data } = useRead('listAllDomainsOperation', { query: { limit: 100 } }, { enabled: isAdmin })
+  const count = data?.data.length ?? 0
+  const shown = data?.has_more ? t('messages.atLeast', { number: number(count) }) : number(count)
+  return (
+    <>
+      {t('domains.noneHint')}
+      {count > 0 ? (
+        <div>
+          <Link to="/admin/domains" className="pw-link">
+            {t('domains.ofOthers', { count, shown })}
+          </Link>
+        </div>
+      ) : null}
+    </>
   )
 }
 

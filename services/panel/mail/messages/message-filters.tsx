@@ -1,5 +1,5 @@
 /** Form of the filters of the message log; rarely used ones are folded until one is set. */
-import { Button, Collapse, Group, Select, TextInput } from '@mantine/core'
+import { Button, Collapse, Group, MultiSelect, Select, TextInput } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -15,6 +15,7 @@ import {
   NO_FILTERS,
   PERIODS,
   SOURCES,
+  statusFilter,
   UNLISTED,
 } from './message-search.ts'
 import { SubmitterFilter } from './submitter-filter.tsx'
@@ -41,13 +42,7 @@ export function MessageFilters({ search, go, aside }: FilterProps & { aside?: Re
           set={q => go({ q: q || undefined })}
           wide
         />
-        <Choice
-          label={t('messages.state')}
-          values={MAIL_STATUSES}
-          value={search.status}
-          name={value => t(`messages.status.${value}`)}
-          set={status => go({ status })}
-        />
+        <Statuses search={search} go={go} />
         <Choice
           label={t('messages.reason')}
           values={FAILURE_REASONS}
@@ -82,10 +77,14 @@ export function MessageFilters({ search, go, aside }: FilterProps & { aside?: Re
 /** Filters without a field, which links and saved views of the API set: each is shown and can be removed. */
 function UnlistedFilters({ search, go }: FilterProps) {
   const { t } = useTranslation()
-  const names = { from: t('messages.from'), template: t('messages.template'), message_id: 'Message-ID' }
-  const set = UNLISTED.flatMap(key =>
-    search[key] === undefined ? [] : [{ key, text: `${names[key]}: ${search[key]}` }],
-  )
+  const { simulated } = search
+  const names = {
+    ...{ from: t('messages.from'), template: t('messages.template'), message_id: 'Message-ID' },
+    recipient_domain: t('messages.recipientDomain'),
+  }
+  const textOf = (key: (typeof UNLISTED)[number]) =>
+    key === 'simulated' ? t(`messages.simulated.${simulated ?? 'false'}`) : `${names[key]}: ${search[key]}`
+  const set = UNLISTED.flatMap(key => (search[key] === undefined ? [] : [{ key, text: textOf(key) }]))
   if (set.length === 0) return null
   return (
     <Group gap="xs" mt="xs">
@@ -153,6 +152,24 @@ function Choice<T extends string>(props: {
       onChange={chosen => set(values.find(known => known === chosen))}
       clearable
       w={width}
+    />
+  )
+}
+
+/** Several statuses: a message has a recipient in one of them. */
+function Statuses({ search, go }: FilterProps) {
+  const { t } = useTranslation()
+  const chosen = [search.status ?? []].flat()
+  return (
+    <MultiSelect
+      label={t('messages.state')}
+      {...(chosen.length === 0 ? { placeholder: t('messages.any') } : {})}
+      data={MAIL_STATUSES.map(value => ({ value, label: t(`messages.status.${value}`) }))}
+      value={chosen}
+      onChange={values => go({ status: undefined, ...statusFilter(values) })}
+      clearable
+      miw={150}
+      maw={320}
     />
   )
 }

@@ -13,6 +13,11 @@ test.each([
     { q: 'order', status: 'bounced', source: 'smtp', after: 'em_1' },
   ],
   [{ q: 42 }, { q: '42' }],
+  // Several statuses are in the order of the form, whichever way they are given; one is as in earlier links.
+  [{ status: ['failed', 'bounced', 'failed', 'exploded'] }, { status: ['bounced', 'failed'] }],
+  [{ status: ['bounced'] }, { status: 'bounced' }],
+  [{ status: [] }, {}],
+  [{ status: [['bounced'], null, 3] }, {}],
   [{ q: '', to: null, status: 'exploded', source: 7, unknown: 'x', reason: 'bad luck' }, {}],
   [{ q: { $gt: '' }, domain: ['a'] }, {}],
   [
@@ -30,6 +35,11 @@ test.each([
     { from: 'shop@example.com', template: 'tpl_1', message_id: '<1@example.com>' },
     { from: 'shop@example.com', template: 'tpl_1', message_id: '<1@example.com>' },
   ],
+  [
+    { recipient_domain: 'a.example', simulated: false },
+    { recipient_domain: 'a.example', simulated: 'false' },
+  ],
+  [{ simulated: 'maybe' }, {}],
   [{ order: 'asc', sort: 'size' }, { order: 'asc' }],
   [{ order: 'desc' }, {}],
   // The default page size is not part of an address.
@@ -47,6 +57,7 @@ test.each([
   [{ template: 'tpl_1' }, true],
   [{ order: 'asc' as const }, false],
   [{ days: 7 }, true],
+  [{ status: ['bounced' as const, 'failed' as const] }, true],
 ])('%o is filtered: %s', (search, filtered) => {
   expect(isFiltered(search)).toBe(filtered)
 })

@@ -37,14 +37,17 @@ export const PAGE_SIZES = [20, 50, 100] as const
 /** Filters, cursor, order and page size. `days` is a period that ends now; with it `since` and `until` are absent. */
 export interface MessageSearch extends OrderedSearch<'created_at'> {
   q?: string
-  status?: MailStatus
+  /** One, or several in the order of {@link MAIL_STATUSES}. */
+  status?: MailStatus | MailStatus[]
   reason?: FailureReason
   source?: (typeof SOURCES)[number]
   domain?: string
   tag?: string
   submitted_with?: string
   to?: string
-  /** The next three have no field in the form: links and the API set them. */
+  /** The next five have no field in the form: links and the API set them. */
+  recipient_domain?: string
+  simulated?: 'true' | 'false'
   from?: string
   template?: string
   message_id?: string
@@ -57,7 +60,13 @@ export interface MessageSearch extends OrderedSearch<'created_at'> {
 export const SOURCES = ['api', 'smtp', 'system'] as const
 
 /** Filters that have no field in the form. */
-export const UNLISTED = ['from', 'template', 'message_id'] as const satisfies readonly (keyof MessageSearch)[]
+export const UNLISTED = [
+  'from',
+  'template',
+  'message_id',
+  'recipient_domain',
+  'simulated',
+] as const satisfies readonly (keyof MessageSearch)[]
 
 /** The parameters that narrow the list, in the order of the form. */
 const FILTERS = [
@@ -65,26 +74,44 @@ const FILTERS = [
   ...(['domain', 'tag', 'submitted_with', 'source', ...UNLISTED] as const),
 ] satisfies readonly (keyof MessageSearch)[]
 
-const TEXTS = ['q', 'domain', 'tag', 'submitted_with', 'to', ...UNLISTED] as const
+const TEXTS = [
+  'q',
+  'domain',
+  'tag',
+  'submitted_with',
+  'to',
+  'from',
+  'template',
+  'message_id',
+  'recipient_domain',
+] as const
 
 /** Parses an address; invalid values are dropped, so that old links still work. */
 export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   const texts = stringParams(raw, TEXTS)
   const chosen = <T>(values: readonly T[], value: unknown) => values.find(known => String(known) === String(value))
-  const status = chosen(MAIL_STATUSES, raw.status)
   const reason = chosen(FAILURE_REASONS, raw.reason)
   const source = chosen(SOURCES, raw.source)
+  const simulated = chosen(['true', 'false'] as const, raw.simulated)
   const limit = chosen(PAGE_SIZES.slice(1), raw.limit)
   const days = Number(raw.days)
   return {
     ...texts,
     ...orderedSearch(NEWEST_FIRST)(raw),
-    ...(status ? { status } : {}),
+    ...statusFilter([raw.status].flat()),
     ...(reason ? { reason } : {}),
     ...(source ? { source } : {}),
+    ...(simulated ? { simulated } : {}),
     ...(limit ? { limit } : {}),
     ...(Number.isInteger(days) && days >= 1 && days <= 365 ? { days } : stringParams(raw, ['since', 'until'])),
   }
+}
+
+/** The filter of these statuses, in one form for the same ones; nothing when none is known. */
+export function statusFilter(values: readonly unknown[]): Pick<MessageSearch, 'status'> {
+  const [first, ...others] = MAIL_STATUSES.filter(status => values.includes(status))
+  if (first === undefined) return {}
+  return { status: others.length === 0 ? first : [first, ...others] }
 }
 
 /** The parts of the address that narrow the list, without cursor, order and page size. */

@@ -108,13 +108,20 @@ export function MessagesPage() {
 function MessageCount({ filters }: { filters: ReturnType<typeof messageFilters> }) {
   const { t } = useTranslation()
   const { number } = useFormat()
-  const { data } = useRead('countEmails', { query: filters }, { poll: 60_000 })
-  if (!data) return <span />
-  const count = data.more ? t('messages.atLeast', { number: number(data.count) }) : number(data.count)
+  const query = useRead('countEmails', { query: filters }, { poll: 60_000 })
   return (
-    <Text fz="sm" c="dimmed" role="status">
-      {t('messages.countedText', { count: data.count, shown: count })}
-    </Text>
+    <div>
+      <Loaded query={query} inline>
+        {({ count, more }) => (
+          <Text fz="sm" c="dimmed" role="status">
+            {t('messages.countedText', {
+              count,
+              shown: more ? t('messages.atLeast', { number: number(count) }) : number(count),
+            })}
+          </Text>
+        )}
+      </Loaded>
+    </div>
   )
 }
 

@@ -98,7 +98,7 @@ function useRows(report: Report): Record<(typeof DIMENSIONS)[number], Row[]> {
   const names = new Map([...tokens, ...logins].map(({ value, label }) => [value, label]))
   return {
     destination: report.domains.map(({ domain, ...counts }) => ({
-      ...{ ...counts, key: domain, name: domain, search: { to: `@${domain}` } },
+      ...{ ...counts, key: domain, name: domain, search: { recipient_domain: domain } },
     })),
     sender: report.senders.map(({ domain, ...counts }) => ({
       ...{ ...counts, key: domain, name: domain, search: { domain } },

@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
 import { Time } from '../../ui/values/time.tsx'
-import { logOfSpan } from './overview-search.ts'
+import { COUNTED, logOfSpan } from './overview-search.ts'
 import type { Report } from './use-report.ts'
 
 type Reason = Report['reasons'][number]
@@ -23,7 +23,7 @@ export function Reasons({ report: { reasons, since } }: { report: Report }) {
     {
       label: t('messages.reason'),
       cell: ({ reason }) => (
-        <Link to="/messages" search={{ ...logOfSpan(since), reason }} className="pw-link pw-row-link">
+        <Link to="/messages" search={{ ...logOfSpan(since, COUNTED.failing), reason }} className="pw-link pw-row-link">
           {t(`messages.reasons.${reason}`)}
         </Link>
       ),
@@ -63,12 +63,12 @@ type Failing = Output<'listFailingDestinations'>['data'][number]
 
 function Destination({ failing, since }: { failing: Failing; since: string }) {
   const { t } = useTranslation()
-  const { domain, bounced, deferred, failed, at, reason, ...reply } = failing
+  const { domain, bounced, deferred, failed, at, ...reply } = failing
   return (
     <section className="pw-record" aria-label={domain}>
       <Link
         to="/messages"
-        search={{ ...logOfSpan(since), to: `@${domain}`, ...(reason ? { reason } : {}) }}
+        search={{ ...logOfSpan(since, COUNTED.failing), recipient_domain: domain }}
         className="pw-link pw-bad"
       >
         {domain}

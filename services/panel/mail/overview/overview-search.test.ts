@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { changeOf, daysAgo, logOfBar, logOfSpan, overviewSearch, SPANS, searchOf, spanOf } from './overview-search.ts'
+import {
+  COUNTED,
+  changeOf,
+  daysAgo,
+  logOfBar,
+  logOfSpan,
+  overviewSearch,
+  SPANS,
+  searchOf,
+  spanOf,
+} from './overview-search.ts'
 
 test.each([
   [{}, '30d', {}],
@@ -16,15 +26,25 @@ test.each(SPANS)('the address of %s leads to it', span => {
   expect(spanOf(searchOf(span))).toBe(span)
 })
 
+const SHOWN = ['queued', 'scheduled', 'deferred', 'delivered', 'bounced', 'failed', 'complained']
+
 test.each([
-  ['2026-11-20', '7d', '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
-  ['2026-11-20T23:00:00.000Z', '24h', '2026-11-20T23:00:00.000Z', '2026-11-21T00:00:00.000Z'],
-] as const)('the bar %s of %s leads to its messages', (start, span, since, until) => {
-  expect(logOfBar(start, span)).toEqual({ since, until })
+  ['2026-11-20', '7d', undefined, '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z', SHOWN],
+  ['2026-11-20T23:00:00.000Z', '24h', undefined, '2026-11-20T23:00:00.000Z', '2026-11-21T00:00:00.000Z', SHOWN],
+  ['2026-11-20', '7d', 'bounced', '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z', ['bounced']],
+  [
+    ...(['2026-11-20', '7d', 'waiting', '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'] as const),
+    ['scheduled', 'queued', 'deferred'],
+  ],
+] as const)('the bar %s of %s, %s, leads to its messages', (start, span, series, since, until, statuses) => {
+  const { status = [], ...others } = logOfBar(start, span, series)
+  expect(others).toEqual({ since, until, simulated: 'false' })
+  expect([status].flat().toSorted()).toEqual([...statuses].toSorted())
 })
 
-test('a span of days begins at midnight in UTC', () => {
-  expect(logOfSpan('2026-11-20')).toEqual({ since: '2026-11-20T00:00:00.000Z' })
+test('a span of days begins at midnight in UTC and leaves out what statistics leave out', () => {
+  expect(logOfSpan('2026-11-20')).toEqual({ since: '2026-11-20T00:00:00.000Z', simulated: 'false' })
+  expect(logOfSpan('2026-11-20', COUNTED.bounced)).toMatchObject({ status: ['bounced', 'failed'] })
   expect(daysAgo(1, Date.UTC(2026, 2, 1, 0, 30))).toBe('2026-02-28')
 })
 

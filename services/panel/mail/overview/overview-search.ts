@@ -1,6 +1,10 @@
 /** Time span of the overview in the address, and the same span as filters of the message log. */
 import { DEFAULT_DAYS_RANGE, daysRangeSearch } from '../../ui/layout/days-range-search.ts'
-import type { MessageSearch } from '../messages/message-search.ts'
+import type { MailStatus } from '../messages/mail-statuses.ts'
+import { type MessageSearch, statusFilter } from '../messages/message-search.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** Spans: the running hour, a day by the hour, and days. */
 export const SPANS = ['1h', '24h', '7d', '30d', '90d'] as const
@@ -27,21 +31,38 @@ export function searchOf(span: Span): OverviewSearch {
   return overviewSearch(span.endsWith('h') ? { hours: span.slice(0, -1) } : { days: span.slice(0, -1) })
 }
 
-/** The log of the span: days of the statistics are those of UTC, and hours are whole ones. */
-export function logOfSpan(since: string): MessageSearch {
-  return { since: new Date(since).toISOString() }
+/** The statuses of each count that the overview shows. */
+export const COUNTED = {
+  delivered: ['delivered', 'complained'],
+  bounced: ['bounced', 'failed'],
+  waiting: ['scheduled', 'queued', 'deferred'],
+  failing: ['deferred', 'bounced', 'failed'],
+} as const satisfies Record<string, readonly MailStatus[]>
+
+/** The statuses of each series of the chart. */
+export const SERIES = {
+  delivered: ['delivered'],
+  waiting: COUNTED.waiting,
+  bounced: ['bounced'],
+  failed: ['failed'],
+  complained: ['complained'],
+} as const satisfies Record<string, readonly MailStatus[]>
+
+/** The log of the span, as statistics count: their days are those of UTC, their hours whole ones, nothing is simulated. */
+export function logOfSpan(since: string, statuses: readonly MailStatus[] = []): MessageSearch {
+  return { since: new Date(since).toISOString(), ...statusFilter(statuses), simulated: 'false' }
 }
 
-/** The log of one bar, which covers a day or an hour. */
-export function logOfBar(start: string, span: Span): MessageSearch {
-  const from = new Date(start).getTime()
-  const until = from + (span.endsWith('h') ? 3_600_000 : 86_400_000)
-  return { since: new Date(from).toISOString(), until: new Date(until).toISOString() }
+/** The log of one bar, which covers a day or an hour, or of one of its series. */
+export function logOfBar(start: string, span: Span, series?: keyof typeof SERIES): MessageSearch {
+  const length = span.endsWith('h') ? HOUR_MS : DAY_MS
+  const statuses = series ? SERIES[series] : Object.values(SERIES).flat()
+  return { ...logOfSpan(start, statuses), until: new Date(new Date(start).getTime() + length).toISOString() }
 }
 
 /** The date `days` days before `now` (milliseconds), in UTC as in the statistics of the service. */
 export function daysAgo(days: number, now: number): string {
-  return new Date(now - days * 86_400_000).toISOString().slice(0, 10)
+  return new Date(now - days * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** Change against an earlier count as a share of it; undefined when there was nothing. */

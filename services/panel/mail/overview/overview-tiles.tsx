@@ -6,7 +6,7 @@ import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
 import type { MailStatus } from '../messages/mail-statuses.ts'
 import { BOUNCE_LIMITS, bounceTone, ratesOf } from './delivery-rates.ts'
-import { changeOf, logOfSpan } from './overview-search.ts'
+import { COUNTED, changeOf, logOfSpan } from './overview-search.ts'
 import type { Report } from './use-report.ts'
 
 type Totals = Report['totals']
@@ -19,8 +19,8 @@ export function OverviewTiles({ report, previous }: { report: Report; previous: 
   const before = previous && ratesOf(previous)
   const more = previous && changeOf(totals.messages, previous.messages)
   const points = (now: number, then: number) => t('overview.comparedPoints', { change: signed(now - then) })
-  const label = (name: string, status?: MailStatus) => (
-    <Link to="/messages" search={{ ...logOfSpan(since), ...(status ? { status } : {}) }} className="pw-tile-link">
+  const label = (name: string, statuses?: readonly MailStatus[]) => (
+    <Link to="/messages" search={logOfSpan(since, statuses)} className="pw-tile-link">
       {name}
     </Link>
   )
@@ -37,12 +37,12 @@ export function OverviewTiles({ report, previous }: { report: Report; previous: 
         }
       />
       <Statistic
-        label={label(t('overview.deliveredRate'), 'delivered')}
+        label={label(t('overview.deliveredRate'), COUNTED.delivered)}
         value={rates ? percent(rates.delivered) : '–'}
         hint={rates && before ? points(rates.delivered, before.delivered) : null}
       />
       <Statistic
-        label={label(t('overview.bounceRate'), 'bounced')}
+        label={label(t('overview.bounceRate'), COUNTED.bounced)}
         value={rates ? percent(rates.bounced) : '–'}
         {...(rates ? { tone: bounceTone(rates.bounced) } : {})}
         hint={
@@ -52,7 +52,11 @@ export function OverviewTiles({ report, previous }: { report: Report; previous: 
           </>
         }
       />
-      <Statistic label={label(t('overview.waiting'))} value={number(totals.waiting)} hint={t('overview.waitingHint')} />
+      <Statistic
+        label={label(t('overview.waiting'), COUNTED.waiting)}
+        value={number(totals.waiting)}
+        hint={t('overview.waitingHint')}
+      />
     </SimpleGrid>
   )
 }

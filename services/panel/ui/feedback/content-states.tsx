@@ -117,9 +117,11 @@ export function isAbsent<T>({ data, error }: UseQueryResult<T, Error>, isEmpty: 
 export function Loaded<T>(props: {
   query: UseQueryResult<T, Error>
   loading?: ReactNode
+  /** For a part of a line: bar and error are as high as a line. */
+  inline?: boolean
   children: (data: T) => ReactNode
 }) {
-  const { query, loading, children } = props
+  const { query, loading, inline = false, children } = props
   if (query.data !== undefined)
     return (
       <>
@@ -127,6 +129,29 @@ export function Loaded<T>(props: {
         {children(query.data)}
       </>
     )
-  if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />
-  return loading ?? <LoadingRows />
+  const retry = () => void query.refetch()
+  if (query.error)
+    return inline ? <FailedLine error={query.error} retry={retry} /> : <Failure error={query.error} retry={retry} />
+  return loading ?? (inline ? <LoadingLine /> : <LoadingRows />)
+}
+
+function FailedLine({ error, retry }: { error: unknown; retry: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Text component="div" fz="sm" role="alert">
+      {problemText(error, t)}{' '}
+      <Button variant="subtle" size="compact-sm" onClick={retry}>
+        {t('ui.tryAgain')}
+      </Button>
+    </Text>
+  )
+}
+
+function LoadingLine() {
+  const { t } = useTranslation()
+  return (
+    <span role="status" aria-label={t('ui.loading')}>
+      <Skeleton height={16} width={110} radius="sm" />
+    </span>
+  )
 }

@@ -4,28 +4,28 @@ import { useTranslation } from 'react-i18next'
 import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import { useFormat } from './number-format.ts'
 
-export interface Series<D> {
-  key: keyof D & string
+export interface Series<D, K extends keyof D & string = keyof D & string> {
+  key: K
   name: string
   colour: string
 }
 
-interface BarsProps<D> {
+interface BarsProps<D, K extends keyof D & string> {
   /** Caption of the table. */
   name: string
   days: readonly D[]
-  series: readonly Series<D>[]
+  series: readonly Series<D, K>[]
   /** Heading of the dates; by default that of days. */
   unit?: string
   /** Text of a date; by default that of a day. */
   format?: (date: string) => string
-  /** Called with the row of a bar that is clicked. */
-  open?: (row: D) => void
-  /** The same for the keyboard: a link in the table, which then can be unfolded by everybody. */
+  /** Called with the row of a bar that is clicked, and the series of its part. */
+  open?: (row: D, key: K) => void
+  /** For the keyboard, to all series of the row: a link in the table, which then can be unfolded by everybody. */
   link?: (row: D) => ReactNode
 }
 
-export function StackedBars<D extends { date: string }>(props: BarsProps<D>) {
+export function StackedBars<D extends { date: string }, K extends keyof D & string>(props: BarsProps<D, K>) {
   const { t } = useTranslation()
   const { day, number } = useFormat()
   const { days, series, format = day, open, link } = props
@@ -63,7 +63,7 @@ export function StackedBars<D extends { date: string }>(props: BarsProps<D>) {
                 maxBarSize={28}
                 isAnimationActive={false}
                 {...(open
-                  ? { onClick: ({ payload }: { payload?: D }) => payload && open(payload), cursor: 'pointer' }
+                  ? { onClick: ({ payload }: { payload?: D }) => payload && open(payload, one.key), cursor: 'pointer' }
                   : {})}
               />
             ))}
@@ -86,9 +86,10 @@ export function StackedBars<D extends { date: string }>(props: BarsProps<D>) {
   )
 }
 
-function DayTable<D extends { date: string }>({ name, days, series, unit, format, link }: BarsProps<D>) {
+function DayTable<D extends { date: string }, K extends keyof D & string>(props: BarsProps<D, K>) {
   const { t } = useTranslation()
   const { day, number } = useFormat()
+  const { name, days, series, unit, format, link } = props
   const text = format ?? day
   return (
     <table className={link ? 'pw-table' : undefined}>

@@ -2,7 +2,7 @@
 import { type listEmails as List, listEmails } from '../../generated/mail.ts'
 import type { Email } from '../../generated/mail-types.ts'
 import { eachItem } from '../../runtime/pages.ts'
-import { type Command, choice, given, text, UsageError } from '../command.ts'
+import { type Command, choice, choices, given, text, UsageError } from '../command.ts'
 import { table } from '../printable.ts'
 
 const STATUSES = [
@@ -22,7 +22,8 @@ export const messages: Command = {
 
   --q TEXT           messages with all of these words, addresses, ids
   --status STATUS    ${STATUSES.slice(0, 5).join(', ')},
-                     ${STATUSES.slice(5).join(', ')}
+                     ${STATUSES.slice(5).join(', ')};
+                     given several times: in one of these
   --from ADDRESS     sender
   --to ADDRESS       recipient
   --domain NAME      sending domain
@@ -37,7 +38,12 @@ export const messages: Command = {
 `,
   options: {
     ...Object.fromEntries(FILTERS.map(name => [name.replaceAll('_', '-'), { type: 'string' as const }])),
-    ...{ status: { type: 'string' }, source: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
+    ...{
+      status: { type: 'string', multiple: true },
+      source: { type: 'string' },
+      limit: { type: 'string' },
+      all: { type: 'boolean' },
+    },
   },
   positionals: ['[list]'],
   async run(parsed, session) {
@@ -46,7 +52,7 @@ export const messages: Command = {
         `There is no "postwright messages ${parsed.positionals[0]}". For one message: postwright explain <id>`,
       )
     const most = parsed.values.all ? Number.POSITIVE_INFINITY : limitOf(text(parsed, 'limit'))
-    const status = choice(parsed, 'status', STATUSES)
+    const status = choices(parsed, 'status', STATUSES)
     const source = choice(parsed, 'source', SOURCES)
     const query: NonNullable<NonNullable<Parameters<typeof List>[1]>['query']> = {
       ...given(parsed, FILTERS),
