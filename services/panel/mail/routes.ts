@@ -1,7 +1,7 @@
 /** Routes of messages, domains, templates, suppressions and webhooks. */
 import { createRoute, redirect } from '@tanstack/react-router'
 import { readOptions } from '../api/hooks.ts'
-import { lazyPage } from '../app/lazy-page.tsx'
+import { firstPage, lazyPage } from '../app/lazy-page.tsx'
 import { queries } from '../app/query-cache.ts'
 import { isFirstPage, shell } from '../app/shell-route.ts'
 import { NAMED_LIST, OLDEST_FIRST, orderedSearch } from '../ui/layout/list-order.ts'
@@ -28,7 +28,7 @@ export const mailRoutes = [
     path: '/',
     validateSearch: overviewSearch,
     beforeLoad: ({ preload }) => (preload ? undefined : welcomeNewcomer()),
-    component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+    component: firstPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
