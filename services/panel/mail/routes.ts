@@ -9,16 +9,14 @@ import { stringParams } from '../ui/layout/search-params.ts'
 import { reportsSearch } from './domains/reports/reports-search.ts'
 import { messageSearch } from './messages/message-search.ts'
 import { messageTab } from './messages/message-tabs.ts'
-import { overviewSearch } from './overview/overview-search.ts'
+import { LATEST, overviewSearch } from './overview/overview-search.ts'
 import { suppressionSearch } from './suppressions/suppression-search.ts'
 import { webhookSearch } from './webhooks/webhook-search.ts'
 
 /** Leads to the guide when the overview is the first page that is opened and the account has no message yet. */
 async function welcomeNewcomer(): Promise<void> {
   if (!isFirstPage()) return
-  const latest = await queries
-    .ensureQueryData(readOptions('listEmails', { query: { limit: 1 } }))
-    .catch(() => undefined)
+  const latest = await queries.ensureQueryData(readOptions('listEmails', LATEST)).catch(() => undefined)
   if (latest?.data.length === 0) throw redirect({ to: '/start', replace: true })
 }
 

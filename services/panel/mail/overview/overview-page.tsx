@@ -13,13 +13,11 @@ import { DailyLimit } from './daily-limit.tsx'
 import { DomainHealth } from './domain-health.tsx'
 import { FailingDestinations, Reasons } from './failures.tsx'
 import { OverviewChart } from './overview-chart.tsx'
-import { SPANS, searchOf, spanOf } from './overview-search.ts'
+import { LATEST, SPANS, searchOf, spanOf } from './overview-search.ts'
 import { OverviewTiles } from './overview-tiles.tsx'
 import { type Report, useReport } from './use-report.ts'
 
 const route = getRouteApi('/shell/')
-
-const LATEST = { query: { limit: 5 } }
 
 export function OverviewPage() {
   const { t } = useTranslation()

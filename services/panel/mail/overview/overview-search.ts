@@ -2,6 +2,9 @@
 import { DEFAULT_DAYS_RANGE, daysRangeSearch } from '../../ui/layout/days-range-search.ts'
 import type { MessageSearch } from '../messages/message-search.ts'
 
+/** Query of the latest messages. The route reads them as well, to recognise a newcomer. */
+export const LATEST = { query: { limit: 5 } }
+
 /** Spans: the running hour, a day by the hour, and days. */
 export const SPANS = ['1h', '24h', '7d', '30d', '90d'] as const
 
