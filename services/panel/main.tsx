@@ -12,7 +12,8 @@ import { preferences } from './state/preferences.ts'
 
 const root = document.getElementById('root')
 if (root) {
+  const texts = startI18n(preferences().language)
   loadAhead()
-  await startI18n(preferences().language)
+  await texts
   createRoot(root).render(<App />)
 }

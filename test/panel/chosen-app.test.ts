@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const menu = () => page.getByRole('navigation', { name: labels.ui.menu })
 const entry = (label: string) => menu().getByRole('link', { name: label, exact: true })
-const switcher = () => page.getByRole('combobox', { name: labels.subs.app })
+const switcher = () => page.getByRole('combobox', { name: labels.nav.app })
 const path = () => new URL(page.url()).pathname
 
 test('the menu keeps the app: no entry shows the data of another one', async () => {

@@ -165,7 +165,7 @@ test('a chart that could not be read again says so, and can be read again', asyn
   await open(page, '/')
   const charts = async () => {
     await page.clock.runFor(100)
-    return page.locator('.recharts-surface').count()
+    return page.locator('.pw-chart').count()
   }
   await expect.poll(charts, { timeout: 30_000 }).toBeGreaterThan(0)
   await page.route('**/api/v1/stats**', route => route.fulfill({ status: 503, json: { code: 'unavailable' } }))

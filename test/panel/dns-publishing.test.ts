@@ -155,7 +155,9 @@ describe.each(LANGUAGES)('in %s', language => {
     const stored = modelOf(service.mongo.db, domains)
     await stored.updateOne({ _id: id }, { $set: { check: hosted, next_check_at: new Date(Date.now() + 86_400_000) } })
     await open(page, `/domains/${name}`)
-    const count = labels.dns.requiredFound_other.replace('{{found}}', '2').replace('{{count}}', String(required.length))
+    const count = labels.domains.requiredFound_other
+      .replace('{{found}}', '2')
+      .replace('{{count}}', String(required.length))
     await page.getByText(count, { exact: true }).waitFor()
     const link = page.getByRole('link', { name: labels.dns.openConsole.replace('{{name}}', 'Cloudflare') })
     expect(await link.getAttribute('href')).toMatch(/^https:\/\/dash\.cloudflare\.com/)

@@ -202,7 +202,7 @@ test('users of the previous app are not shown while those of another app are loa
     await promise
     await route.continue()
   })
-  await page.getByRole('combobox', { name: labels.subs.app }).click()
+  await page.getByRole('combobox', { name: labels.nav.app }).click()
   await page.getByRole('option', { name: 'The game' }).click()
   await page.getByRole('status', { name: labels.ui.loading }).waitFor()
   expect(await rowOf('Grace').count()).toBe(0)

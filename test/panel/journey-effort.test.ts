@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSubscriptions } from '../../services/subscriptions/context.ts'
 import { upsertUser } from '../../services/subscriptions/people/manage-end-users.ts'
+import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { type DnsServer, startDnsServer } from '../support/dns/authoritative-servers.ts'
 import { type Recursor, startRecursor } from '../support/dns/recursor.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
@@ -11,9 +12,10 @@ import { type PanelService, startPanelService } from './support/panel-service.ts
 import { ask } from './support/seed-through-api.ts'
 import { catalogues, open, signedIn } from './support/user-actions.ts'
 
-const ZONE = 'shop.test'
+const ZONE = { en: 'shop.test', 'zh-CN': 'laden.test' } as const
 const ZONES = [
-  { name: ZONE, lines: [] },
+  { name: ZONE.en, lines: [] },
+  { name: ZONE['zh-CN'], lines: [] },
   { name: 'sender.test', lines: [] },
   { name: '2.0.192.in-addr.arpa', lines: ['10 IN PTR mail.sender.test.'] },
 ]
@@ -42,15 +44,7 @@ beforeAll(async () => {
   ])
   visitor = await signedIn(browser, service.url, service.admin)
   page = visitor.page
-  const { key, port } = server
-  const credentials = {
-    server: `127.0.0.1:${port}`,
-    zone: ZONE,
-    key_name: key.name,
-    key_algorithm: key.algorithm,
-    key_secret: key.secret,
-  }
-  await ask(page, 'POST', '/api/v1/dns-accounts', { provider: 'rfc2136', name: 'Knot', credentials })
+  await addDnsAccount(page, ZONE.en)
   await ask(page, 'POST', '/subscription-api/app_manage', { app_name: 'Shop', app_key: 'shop' })
   const features = JSON.stringify({ features: [] })
   const plan = { name: 'Monthly', price: '19.90', duration: 30, features }
@@ -72,6 +66,15 @@ afterAll(async () => {
   await recursor?.stop()
   await server?.stop()
 })
+
+async function addDnsAccount(page: Page, zone: string): Promise<void> {
+  const { key, port } = server
+  const credentials = {
+    ...{ server: `127.0.0.1:${port}`, zone },
+    ...{ key_name: key.name, key_algorithm: key.algorithm, key_secret: key.secret },
+  }
+  await ask(page, 'POST', '/api/v1/dns-accounts', { provider: 'rfc2136', name: 'Knot', credentials })
+}
 
 /** Notes what a journey took; by keyboard, nothing was clicked. */
 function note(journey: string, most: Partial<Effort>): void {
@@ -108,13 +111,31 @@ test('the first simulated bounce, by keyboard', async () => {
 test('a verified domain with records in DNS, by keyboard', async () => {
   await open(page, '/domains')
   take()
+  await verifyDomain(page, 'en')
+  note('verified domain, by keyboard', { clicks: 0, presses: 5, moves: 200 })
+})
+
+test('the same in Chinese', async () => {
+  await giveUser(service.mongo.db, { username: 'li' })
+  const login = { username: 'li', password: PASSWORD }
+  const { page, leave } = await signedIn(browser, service.url, login, { language: 'zh-CN' })
+  await addDnsAccount(page, ZONE['zh-CN'])
+  await open(page, '/domains')
+  await verifyDomain(page, 'zh-CN')
+  await leave()
+})
+
+/** From the list of domains, by keyboard alone. */
+async function verifyDomain(page: Page, language: 'en' | 'zh-CN'): Promise<void> {
+  const labels = catalogues[language]
+  const enter = () => page.keyboard.press('Enter')
   await tabTo(page, labels.domains.add)
   await enter()
   await page.getByRole('dialog').waitFor()
   await page.getByRole('textbox', { name: labels.domains.name }).and(page.locator(':focus')).waitFor()
-  await page.keyboard.type(ZONE)
+  await page.keyboard.type(ZONE[language])
   await enter()
-  await page.waitForURL(`**/domains/${ZONE}`)
+  await page.waitForURL(`**/domains/${ZONE[language]}`)
   // The only DNS account is chosen already.
   await page.getByRole('button', { name: labels.dns.preview }).and(page.locator(':enabled')).waitFor()
   await tabTo(page, labels.dns.preview)
@@ -127,8 +148,7 @@ test('a verified domain with records in DNS, by keyboard', async () => {
   await tabTo(page, labels.ui.close)
   await enter()
   await page.getByText(labels.domains.status.verified).first().waitFor()
-  note('verified domain, by keyboard', { clicks: 0, presses: 5, moves: 200 })
-})
+}
 
 test('a grant and its refund', async () => {
   await open(page, '/apps/shop/subscriptions')

@@ -56,7 +56,7 @@ describe('with 201 apps', () => {
 
   test('the 201st app can be selected', async () => {
     await open(page, '/apps/app-1/plans')
-    const choice = page.getByRole('combobox', { name: labels.subs.app })
+    const choice = page.getByRole('combobox', { name: labels.nav.app })
     await choice.fill('201')
     await page.getByRole('option', { name: 'App no. 201' }).click()
     await page.waitForURL('**/apps/app-201/plans')
@@ -90,7 +90,7 @@ describe('with 201 apps', () => {
     await open(page, '/apps/app-999/plans')
     await page.getByText(labels.subs.noSuchApp).waitFor()
     expect(await page.getByRole('table').count()).toBe(0)
-    await page.getByRole('combobox', { name: labels.subs.app }).fill('201')
+    await page.getByRole('combobox', { name: labels.nav.app }).fill('201')
     await page.getByRole('option', { name: 'App no. 201' }).click()
     await page.getByRole('cell', { name: 'Monthly of the last', exact: true }).waitFor()
   })
@@ -109,7 +109,7 @@ describe.each([
     const menu = page.getByRole('navigation', { name: labels.ui.menu })
     await menu.waitFor()
     // The choice of the app is loaded after the first render, and is part of the menu.
-    await menu.getByRole('combobox', { name: labels.subs.app }).waitFor()
+    await menu.getByRole('combobox', { name: labels.nav.app }).waitFor()
     const places = menu.getByRole('link')
     expect(await places.count()).toBeGreaterThan(20)
     for (const place of await places.all()) {

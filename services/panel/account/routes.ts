@@ -1,6 +1,6 @@
 /** Routes of an account: the guide, logins and tokens, DNS accounts, limits, members, audit log, settings. */
 import { createRoute } from '@tanstack/react-router'
-import { lazyPage } from '../app/lazy-page.tsx'
+import { firstPage, lazyPage } from '../app/lazy-page.tsx'
 import { shell } from '../app/shell-route.ts'
 import { LATEST_FIRST, OLDEST_FIRST, orderedSearch } from '../ui/layout/list-order.ts'
 
@@ -8,7 +8,7 @@ export const accountRoutes = [
   createRoute({
     getParentRoute: () => shell,
     path: '/start',
-    component: lazyPage(() => import('../start/start-page.tsx'), 'StartPage'),
+    component: firstPage(() => import('../start/start-page.tsx'), 'StartPage'),
   }),
   createRoute({
     getParentRoute: () => shell,

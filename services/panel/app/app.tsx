@@ -4,11 +4,12 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { cssVariables, theme } from '../theme/theme.ts'
+import { notificationsLibrary } from '../ui/feedback/notifications.ts'
 import { queries } from './query-cache.ts'
 import { router } from './router.ts'
 
-/** Shown after the first page: a notification that comes earlier waits in the store. */
-const Notifications = lazy(() => import('@mantine/notifications').then(module => ({ default: module.Notifications })))
+/** A notification that comes earlier waits in the store. */
+const Notifications = lazy(() => notificationsLibrary.then(module => ({ default: module.Notifications })))
 
 /** Nonce of the Content-Security-Policy, inserted into the document by the service. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''

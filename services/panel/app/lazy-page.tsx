@@ -3,20 +3,28 @@ import { Button } from '@mantine/core'
 import { IconCloudOff } from '@tabler/icons-react'
 import { createElement, type FunctionComponent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { withAllTexts } from '../i18n/index.ts'
 import { ContentState, LoadingRows } from '../ui/feedback/content-states.tsx'
 
 /** A page was reloaded for newer code at this time; not again at once, when that did not help. */
 const RELOADED = 'postwright-reloaded'
 const RELOAD_PAUSE_MS = 30_000
 
+/** A page of the texts that are loaded first: the sign-in page, and those that are opened after it. */
+export const firstPage: typeof lazyPage = (load, name) => pageOf(load, name)
+
+/** A page that needs texts of the second part of a language, see {@link withAllTexts}. */
+export function lazyPage<N extends string>(load: () => Promise<Record<N, FunctionComponent>>, name: N): LazyPage {
+  return pageOf(() => withAllTexts(load()), name)
+}
+
+type LazyPage = FunctionComponent & { preload: () => Promise<void> }
+
 /**
  * A route component like the router's own lazy one, but code that cannot be loaded leaves the layout in place: a message
  * with a button to retry is shown instead of the page. After an update of the service the old code is gone, and the page is reloaded.
  */
-export function lazyPage<N extends string>(
-  load: () => Promise<Record<N, FunctionComponent>>,
-  name: N,
-): FunctionComponent & { preload: () => Promise<void> } {
+function pageOf<N extends string>(load: () => Promise<Record<N, FunctionComponent>>, name: N): LazyPage {
   let page: FunctionComponent | undefined
   let loading: Promise<void> | undefined
   const fetchPage = () => {

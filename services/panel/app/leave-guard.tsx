@@ -1,7 +1,11 @@
 /** Asks before unsaved input is lost by navigation, reload, sign-out or a change of the account. */
 import { useBlocker } from '@tanstack/react-router'
-import { useSyncExternalStore } from 'react'
-import { DiscardQuestion, discardUnsavedWork, hasUnsavedWork } from '../ui/forms/unsaved-work.tsx'
+import { lazy, Suspense, useRef, useSyncExternalStore } from 'react'
+import { loadAtFirstInput } from '../state/first-input.ts'
+import { discardUnsavedWork, hasUnsavedWork } from '../ui/forms/unsaved-work.tsx'
+
+const question = loadAtFirstInput(() => import('../ui/forms/discard-question.tsx'))
+const DiscardQuestion = lazy(() => question.then(module => ({ default: module.DiscardQuestion })))
 
 const listeners = new Set<() => void>()
 let waiting: (() => void) | undefined
@@ -40,5 +44,14 @@ export function LeaveGuard() {
     blocker.proceed?.()
     leave?.()
   }
-  return <DiscardQuestion opened={leave !== undefined || blocker.status === 'blocked'} keep={keep} discard={discard} />
+  const opened = leave !== undefined || blocker.status === 'blocked'
+  // Stays afterwards, to give the focus back.
+  const wasOpened = useRef(false)
+  wasOpened.current ||= opened
+  if (!wasOpened.current) return null
+  return (
+    <Suspense>
+      <DiscardQuestion opened={opened} keep={keep} discard={discard} />
+    </Suspense>
+  )
 }

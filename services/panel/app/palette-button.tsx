@@ -4,8 +4,9 @@ import { useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { withAllTexts } from '../i18n/index.ts'
 
-const Palette = lazy(() => import('./palette.tsx').then(module => ({ default: module.Palette })))
+const Palette = lazy(() => withAllTexts(import('./palette.tsx')).then(module => ({ default: module.Palette })))
 
 export function PaletteButton() {
   const { t } = useTranslation()

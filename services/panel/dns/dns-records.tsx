@@ -76,7 +76,7 @@ function RequiredRecords({ records }: { records: readonly DnsRecord[] }) {
   const { t } = useTranslation()
   const required = records.filter(({ need }) => need === 'required')
   const found = required.filter(({ status }) => status === 'verified').length
-  const text = t('dns.requiredFound', { found, count: required.length })
+  const text = t('domains.requiredFound', { found, count: required.length })
   return (
     <div className="pw-record">
       <Text fz="sm" mb={6}>

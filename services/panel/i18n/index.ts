@@ -2,7 +2,7 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { render, type Sentence, type Catalogue as Sentences } from '../../platform/sentences/render.ts'
-import { type Language, setPreferences } from '../state/preferences.ts'
+import { type Language, preferences, setPreferences } from '../state/preferences.ts'
 import type { Catalogue } from './en/index.ts'
 
 declare module 'i18next' {
@@ -13,18 +13,22 @@ declare module 'i18next' {
   }
 }
 
-interface LanguageModule {
-  catalogue: Catalogue
+interface Rest {
+  rest: object
   /** Texts of the service's sentences; English readers get them from the API. */
   sentences?: Sentences
 }
 
-const catalogues: Record<Language, () => Promise<LanguageModule>> = {
-  en: () => import('./en/index.ts'),
-  'zh-CN': () => import('./zh-CN/index.ts'),
+/** The first part is loaded before anything is shown, the rest with the first page that needs it, see {@link withAllTexts}. */
+const parts: Record<Language, { first: () => Promise<{ first: object }>; rest: () => Promise<Rest> }> = {
+  en: { first: () => import('./en/first.ts'), rest: () => import('./en/rest.ts') },
+  'zh-CN': { first: () => import('./zh-CN/first.ts'), rest: () => import('./zh-CN/rest.ts') },
 }
 
 const sentences = new Map<Language, Sentences>()
+
+/** True once a page needed the rest: every chosen language is then loaded completely. */
+let isRestNeeded = false
 
 /** A sentence as the API returns it. */
 export interface CodedSentence {
@@ -39,10 +43,29 @@ export function renderSentence(language: Language, { code, params }: CodedSenten
   return render({ code, params: params ?? {} } as Sentence, texts)
 }
 
-async function load(language: Language): Promise<Catalogue> {
-  const { catalogue, sentences: texts } = await catalogues[language]()
-  if (texts) sentences.set(language, texts)
-  return catalogue
+/** Loads what is missing of a language. */
+async function load(language: Language): Promise<void> {
+  const add = (texts: object) => i18next.addResourceBundle(language, 'translation', texts, true)
+  const isMissing = (area: string) => i18next.getResource(language, 'translation', area) === undefined
+  const { first, rest } = parts[language]
+  const loadFirst = async () => add((await first()).first)
+  const loadRest = async () => {
+    const { rest: texts, sentences: ofService } = await rest()
+    if (ofService) sentences.set(language, ofService)
+    add(texts)
+  }
+  await Promise.all([isMissing('nav') && loadFirst(), isRestNeeded && isMissing('dns') && loadRest()])
+}
+
+/** Resolves with `loaded`, which is the code of a page or dialog, when the second part of the language is loaded too. */
+export async function withAllTexts<T>(loaded: Promise<T>): Promise<T> {
+  const [code] = await Promise.all([loaded, loadAllTexts()])
+  return code
+}
+
+export function loadAllTexts(): Promise<void> {
+  isRestNeeded = true
+  return load(preferences().language)
 }
 
 /** Keys are separated by dots and may contain colons (`access.scope.emails:send`). */
@@ -53,21 +76,16 @@ export const i18nOptions = {
   returnNull: false,
 } as const
 
-/** Loads the initial language and initialises i18next. */
+/** Initialises i18next and loads the initial language. */
 export async function startI18n(language: Language): Promise<void> {
-  const catalogue = await load(language)
-  await i18next.use(initReactI18next).init({
-    ...i18nOptions,
-    lng: language,
-    resources: { [language]: { translation: catalogue } },
-  })
+  await i18next.use(initReactI18next).init({ ...i18nOptions, lng: language, resources: {} })
+  await load(language)
   document.documentElement.lang = language
 }
 
 /** Switches the language and stores it as a preference. */
 export async function changeLanguage(language: Language): Promise<void> {
-  if (!i18next.hasResourceBundle(language, 'translation'))
-    i18next.addResourceBundle(language, 'translation', await load(language))
+  await load(language)
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
   setPreferences({ language })

@@ -1,7 +1,7 @@
 /** Routes of messages, domains, templates, suppressions and webhooks. */
 import { createRoute, redirect } from '@tanstack/react-router'
 import { readOptions } from '../api/hooks.ts'
-import { lazyPage } from '../app/lazy-page.tsx'
+import { firstPage, lazyPage } from '../app/lazy-page.tsx'
 import { queries } from '../app/query-cache.ts'
 import { isFirstPage, shell } from '../app/shell-route.ts'
 import { NAMED_LIST, OLDEST_FIRST, type OrderedSearch, orderedSearch } from '../ui/layout/list-order.ts'
@@ -9,16 +9,14 @@ import { stringParams } from '../ui/layout/search-params.ts'
 import { reportsSearch } from './domains/reports/reports-search.ts'
 import { messageSearch } from './messages/message-search.ts'
 import { messageTab } from './messages/message-tabs.ts'
-import { overviewSearch } from './overview/overview-search.ts'
+import { LATEST, overviewSearch } from './overview/overview-search.ts'
 import { suppressionSearch } from './suppressions/suppression-search.ts'
 import { webhookSearch } from './webhooks/webhook-search.ts'
 
 /** Leads to the guide when the overview is the first page that is opened and the account has no message yet. */
 async function welcomeNewcomer(): Promise<void> {
   if (!isFirstPage()) return
-  const latest = await queries
-    .ensureQueryData(readOptions('listEmails', { query: { limit: 1 } }))
-    .catch(() => undefined)
+  const latest = await queries.ensureQueryData(readOptions('listEmails', LATEST)).catch(() => undefined)
   if (latest?.data.length === 0) throw redirect({ to: '/start', replace: true })
 }
 
@@ -34,7 +32,7 @@ export const mailRoutes = [
     path: '/',
     validateSearch: overviewSearch,
     beforeLoad: ({ preload }) => (preload ? undefined : welcomeNewcomer()),
-    component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+    component: firstPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: () => shell,

@@ -1,6 +1,6 @@
 /** Routes without a session: signing in, links of mails, the answer of a login provider. */
 import { createRoute } from '@tanstack/react-router'
-import { lazyPage } from '../app/lazy-page.tsx'
+import { firstPage, lazyPage } from '../app/lazy-page.tsx'
 import { forgetEntering, root } from '../app/shell-route.ts'
 import { signInSearch } from './session.ts'
 
@@ -11,7 +11,7 @@ export const openRoutes = [
     path: '/sign-in',
     validateSearch: signInSearch,
     beforeLoad: forgetEntering,
-    component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
+    component: firstPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => root,

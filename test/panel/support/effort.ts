@@ -39,12 +39,20 @@ export async function countEffort(page: Page): Promise<{ take: () => Effort }> {
   }
 }
 
-/** Moves the focus with Tab to an element with this text, apart from the number of a step. */
-export async function tabTo(page: Page, text: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
-  const focused = () => page.evaluate<string>("document.activeElement?.textContent ?? ''")
+/** Moves the focus with Tab to an element with this text (apart from the number of a step) or this accessible label, or that a selector finds. */
+export async function tabTo(
+  page: Page,
+  target: string | { selector: string },
+  key: 'Tab' | 'Shift+Tab' | 'ArrowDown' = 'Tab',
+): Promise<void> {
+  const isFocused = (): Promise<boolean> =>
+    typeof target === 'string'
+      ? page.evaluate(`[document.activeElement?.textContent.replace(/^\\d/, ''), document.activeElement?.ariaLabel]
+          .includes(${JSON.stringify(target)})`)
+      : page.evaluate(`document.activeElement?.matches(${JSON.stringify(target.selector)}) ?? false`)
   for (let presses = 0; presses < 120; presses++) {
-    if ((await focused()).replace(/^\d/, '') === text) return
+    if (await isFocused()) return
     await page.keyboard.press(key)
   }
-  throw new Error(`the focus does not come to "${text}"`)
+  throw new Error(`the focus does not come to ${JSON.stringify(target)}`)
 }

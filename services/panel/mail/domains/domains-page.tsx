@@ -1,21 +1,19 @@
-import { Group, TextInput } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { IconSearchOff, IconWorld } from '@tabler/icons-react'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
-import { useRead, useWrite } from '../../api/hooks.ts'
+import { useRead } from '../../api/hooks.ts'
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { useSession } from '../../session/session.ts'
-import { SubmitForm } from '../../ui/forms/form.tsx'
 import { NameFilter } from '../../ui/forms/name-filter.tsx'
-import { domainOf } from '../../ui/forms/split-text.ts'
-import { useFields } from '../../ui/forms/use-fields.ts'
 import { NAMED_LIST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Time } from '../../ui/values/time.tsx'
+import { AddDomain } from './add-domain.tsx'
 import { DeliveryBadge } from './delivery-badge.tsx'
 import { DomainStatus } from './domain-status.tsx'
 
@@ -98,37 +96,5 @@ function Domains({ domains, order }: { domains: readonly Domain[]; order: TableO
   ]
   return (
     <DataTable order={order} name={t('domains.title')} columns={columns} rows={domains} rowKey={domain => domain.id} />
-  )
-}
-
-/** Registers a domain and opens its page, or calls `then` instead. */
-export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name: string) => void }) {
-  const { t } = useTranslation()
-  const navigate = useNavigate()
-  const create = useWrite('createDomainOperation', ['listDomainsOperation'])
-  const fields = useFields({ name: '' }, create.error)
-  const go = then ?? (created => void navigate({ to: '/domains/$id', params: { id: created } }))
-  const submit = () => {
-    create.mutate({ body: { name: domainOf(fields.values.name) } }, { onSuccess: domain => go(domain.name) })
-  }
-  return (
-    <SubmitForm
-      state={create}
-      fields={fields}
-      submit={submit}
-      action={t('domains.add')}
-      {...(cancel ? { cancel } : {})}
-    >
-      <TextInput
-        data-autofocus
-        label={t('domains.name')}
-        description={t('domains.nameHint')}
-        placeholder="example.com"
-        autoComplete="off"
-        spellCheck={false}
-        {...fields.text('name')}
-        onBlur={() => fields.change({ name: domainOf(fields.values.name) })}
-      />
-    </SubmitForm>
   )
 }

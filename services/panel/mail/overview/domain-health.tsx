@@ -39,7 +39,7 @@ export function DomainHealth() {
                   </Link>
                   <DomainStatus domain={domain} />
                   {found < required.length ? (
-                    <span className="pw-sub">{t('dns.requiredFound', { found, count: required.length })}</span>
+                    <span className="pw-sub">{t('domains.requiredFound', { found, count: required.length })}</span>
                   ) : null}
                   {domain.authentication_refusals.length > 0 ? (
                     <span className="pw-sub pw-bad">

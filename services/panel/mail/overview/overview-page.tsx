@@ -2,7 +2,6 @@
 import { Button, SegmentedControl, Skeleton, Stack } from '@mantine/core'
 import { IconChartHistogram, IconRocket } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
@@ -13,15 +12,12 @@ import { Breakdown } from './breakdown.tsx'
 import { DailyLimit } from './daily-limit.tsx'
 import { DomainHealth } from './domain-health.tsx'
 import { FailingDestinations, Reasons } from './failures.tsx'
-import { SPANS, searchOf, spanOf } from './overview-search.ts'
+import { OverviewChart } from './overview-chart.tsx'
+import { LATEST, SPANS, searchOf, spanOf } from './overview-search.ts'
 import { OverviewTiles } from './overview-tiles.tsx'
 import { type Report, useReport } from './use-report.ts'
 
-const Chart = lazy(() => import('./overview-chart.tsx').then(module => ({ default: module.OverviewChart })))
-
 const route = getRouteApi('/shell/')
-
-const LATEST = { query: { limit: 5 } }
 
 export function OverviewPage() {
   const { t } = useTranslation()
@@ -73,9 +69,7 @@ function Content({ report, previous }: { report: Report; previous: Report['total
     <>
       <OverviewTiles report={report} previous={previous} />
       <Card title={t(report.span.endsWith('h') ? 'overview.byHour' : 'overview.byDay')}>
-        <Suspense fallback={<Skeleton height={260} radius="md" />}>
-          <Chart report={report} />
-        </Suspense>
+        <OverviewChart report={report} />
       </Card>
       <FailingDestinations since={report.since} />
       <Reasons report={report} />

@@ -6,6 +6,9 @@ import { type MessageSearch, statusFilter } from '../messages/message-search.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
+/** Query of the latest messages. The route reads them as well, to recognise a newcomer. */
+export const LATEST = { query: { limit: 5 } }
+
 /** Spans: the running hour, a day by the hour, and days. */
 export const SPANS = ['1h', '24h', '7d', '30d', '90d'] as const
 

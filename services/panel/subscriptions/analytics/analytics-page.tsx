@@ -1,7 +1,6 @@
 /** Analytics of an app: users, subscriptions, revenue, trends. */
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { DEFAULT_DAYS_RANGE } from '../../ui/layout/days-range-search.ts'
@@ -10,9 +9,8 @@ import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
+import { AnalyticsCharts } from './analytics-charts.tsx'
 import { AnalyticsFrame } from './analytics-frame.tsx'
-
-const Charts = lazy(() => import('./analytics-charts.tsx').then(module => ({ default: module.AnalyticsCharts })))
 
 type Overview = SubOutput<'overviewOperation'>
 
@@ -74,9 +72,7 @@ function Content({ overview }: { overview: Overview }) {
           })}
         />
       </SimpleGrid>
-      <Suspense fallback={<Skeleton height={280} radius="lg" />}>
-        <Charts trend={overview.trend} />
-      </Suspense>
+      <AnalyticsCharts trend={overview.trend} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Shares
           title={t('subs.byPlan')}

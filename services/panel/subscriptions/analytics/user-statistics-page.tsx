@@ -1,7 +1,6 @@
 /** Statistics of the end users of an app: totals, growth, days, platforms. */
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { DEFAULT_DAYS_RANGE } from '../../ui/layout/days-range-search.ts'
@@ -11,8 +10,7 @@ import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
 import { AnalyticsFrame } from './analytics-frame.tsx'
-
-const Chart = lazy(() => import('./user-chart.tsx').then(module => ({ default: module.UserChart })))
+import { UserChart } from './user-chart.tsx'
 
 type Statistics = SubOutput<'userStatisticsOperation'>
 type Day = NonNullable<Statistics['trend']>[number]
@@ -46,9 +44,7 @@ function UserStatistics({ appKey, days }: { appKey: string; days: number }) {
         <>
           <Totals statistics={statistics} />
           <Card title={t('subs.usersByDay')}>
-            <Suspense fallback={<Skeleton height={260} radius="lg" />}>
-              <Chart days={statistics.trend ?? []} />
-            </Suspense>
+            <UserChart days={statistics.trend ?? []} />
           </Card>
           <SimpleGrid cols={{ base: 1, md: 2 }}>
             <DayTable days={statistics.trend ?? []} />

@@ -23,7 +23,7 @@ export function AppSwitcher({ close }: { close: () => void }) {
     <Select
       className="pw-app-switcher"
       size="xs"
-      aria-label={t('subs.app')}
+      aria-label={t('nav.app')}
       data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
       value={app?.app_key ?? null}
       allowDeselect={false}

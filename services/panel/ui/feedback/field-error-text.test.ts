@@ -1,12 +1,12 @@
 /** Texts and locations of field errors. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ApiProblem } from '../../api/problem.ts'
-import { changeLanguage, startI18n } from '../../i18n/index.ts'
+import { changeLanguage, loadAllTexts, startI18n } from '../../i18n/index.ts'
 import { displayedFieldErrors, fieldErrorText, fieldOf } from './field-error-text.ts'
 
 beforeAll(() => {
   vi.stubGlobal('document', { documentElement: {} })
-  return startI18n('en')
+  return startI18n('en').then(loadAllTexts)
 })
 afterAll(() => vi.unstubAllGlobals())
 

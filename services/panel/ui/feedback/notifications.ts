@@ -1,15 +1,18 @@
 /** Toast notifications, announced by screen readers. */
-import { notifications } from '@mantine/notifications'
 import i18next, { type TFunction } from 'i18next'
+import { loadAtFirstInput, loadNow } from '../../state/first-input.ts'
 import { problemText } from './problem-text.ts'
 
+/** The library and its component. */
+export const notificationsLibrary = loadAtFirstInput(() => import('@mantine/notifications'))
+
 export function notifySuccess(message: string): void {
-  notifications.show({ message, color: 'ink', autoClose: 4000, closeButtonProps: closeButton() })
+  void show({ message, color: 'ink', autoClose: 4000 })
 }
 
 /** Shown for 10 s instead of 4 s, so that the text can be read. */
 export function notifyFailure(message: string): void {
-  notifications.show({ message, color: 'stamp', autoClose: 10_000, closeButtonProps: closeButton() })
+  void show({ message, color: 'stamp', autoClose: 10_000 })
 }
 
 /** Shows the text of an error, see {@link problemText}. */
@@ -17,7 +20,9 @@ export function notifyError(error: unknown, t: TFunction): void {
   notifyFailure(problemText(error, t))
 }
 
-/** Mantine's close button has no accessible name by default. */
-function closeButton() {
-  return { 'aria-label': i18next.t('ui.close') }
+async function show(toast: { message: string; color: string; autoClose: number }): Promise<void> {
+  loadNow()
+  const { notifications } = await notificationsLibrary
+  // Mantine's close button has no accessible name by default.
+  notifications.show({ ...toast, closeButtonProps: { 'aria-label': i18next.t('ui.close') } })
 }

@@ -5,14 +5,14 @@ import type { Sentence } from '../../../platform/sentences/sentence.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { catalogue as en } from '../../i18n/en/index.ts'
-import { changeLanguage, startI18n } from '../../i18n/index.ts'
+import { changeLanguage, loadAllTexts, startI18n } from '../../i18n/index.ts'
 import { catalogue as zh } from '../../i18n/zh-CN/index.ts'
 import { displayedFieldErrors } from './field-error-text.ts'
 import { fieldErrorLine, headline, problemText } from './problem-text.ts'
 
 beforeAll(() => {
   vi.stubGlobal('document', { documentElement: {} })
-  return startI18n('en')
+  return startI18n('en').then(loadAllTexts)
 })
 afterAll(() => vi.unstubAllGlobals())
 

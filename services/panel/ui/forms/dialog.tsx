@@ -3,7 +3,8 @@ import { Modal } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSessionExpired } from '../../state/session-expiry.ts'
-import { DiscardQuestion, isAsking, UnsavedWorkOfDialog } from './unsaved-work.tsx'
+import { DiscardQuestion, isAsking } from './discard-question.tsx'
+import { UnsavedWorkOfDialog } from './unsaved-work.tsx'
 
 /**
  * The content is mounted each time it opens. Clicks outside do not close it, and Esc and × ask when a form inside has unsaved

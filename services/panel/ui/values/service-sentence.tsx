@@ -1,5 +1,6 @@
 /** A sentence of the service, in the reader's language. */
-import { type CodedSentence, renderSentence } from '../../i18n/index.ts'
+import { useEffect, useReducer } from 'react'
+import { type CodedSentence, loadAllTexts, renderSentence } from '../../i18n/index.ts'
 import { preferences, usePreferences } from '../../state/preferences.ts'
 
 /** A sentence as the API returns it: its English text, and its code unless an older release stored it. */
@@ -13,8 +14,14 @@ export interface ApiSentence extends Partial<Pick<CodedSentence, 'params'>> {
 /** Texts without a translation are marked as English for screen readers. */
 export function ServiceSentence({ text, code, params, translated: isTranslated }: ApiSentence) {
   const { language } = usePreferences()
+  const [, update] = useReducer((count: number) => count + 1, 0)
+  const translated = code && !isTranslated ? renderSentence(language, { code, params }) : undefined
+  const isMissing = Boolean(code) && !isTranslated && translated === undefined
+  // On a page that is opened first.
+  useEffect(() => {
+    if (isMissing) loadAllTexts().then(update, () => undefined)
+  }, [isMissing])
   if (isTranslated) return text
-  const translated = code ? renderSentence(language, { code, params }) : undefined
   return translated === undefined || translated === text ? <span lang="en">{text}</span> : translated
 }
 

@@ -1,7 +1,7 @@
-/** Bar chart of values by day, with a table for screen readers. Import it from lazy chunks only: it brings the chart library. */
-import type { ReactNode } from 'react'
+/** Bar chart of values by day, with a table for screen readers. */
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { axisTicks } from './axis-ticks.ts'
 import { useFormat } from './number-format.ts'
 
 export interface Series<D, K extends keyof D & string = keyof D & string> {
@@ -27,48 +27,18 @@ interface BarsProps<D, K extends keyof D & string> {
 
 export function StackedBars<D extends { date: string }, K extends keyof D & string>(props: BarsProps<D, K>) {
   const { t } = useTranslation()
-  const { day, number } = useFormat()
-  const { days, series, format = day, open, link } = props
+  const { link } = props
   return (
     <div className="pw-anchor">
       <div className="pw-chart" aria-hidden>
-        <ResponsiveContainer width="100%" height={260}>
-          <BarChart data={[...days]} margin={{ top: 8, right: 4, bottom: 0, left: -12 }} accessibilityLayer={false}>
-            <CartesianGrid vertical={false} stroke="var(--pw-line)" />
-            <XAxis dataKey="date" tickFormatter={format} tickLine={false} axisLine={false} minTickGap={24} />
-            <YAxis allowDecimals={false} tickLine={false} axisLine={false} tickFormatter={number} width={56} />
-            <Tooltip
-              cursor={{ fill: 'var(--pw-sunken)' }}
-              labelFormatter={label => format(String(label))}
-              contentStyle={{
-                background: 'var(--pw-surface)',
-                border: '1px solid var(--pw-line)',
-                borderRadius: 10,
-                color: 'var(--mantine-color-text)',
-              }}
-            />
-            <Legend
-              itemSorter={null}
-              iconType="circle"
-              iconSize={8}
-              formatter={label => <span className="pw-legend">{label}</span>}
-            />
-            {series.map(one => (
-              <Bar
-                key={one.key}
-                dataKey={(row: D) => Number(row[one.key])}
-                name={one.name}
-                stackId="day"
-                fill={one.colour}
-                maxBarSize={28}
-                isAnimationActive={false}
-                {...(open
-                  ? { onClick: ({ payload }: { payload?: D }) => payload && open(payload, one.key), cursor: 'pointer' }
-                  : {})}
-              />
-            ))}
-          </BarChart>
-        </ResponsiveContainer>
+        <Plot {...props} />
+        <div className="pw-chart-legend">
+          {props.series.map(({ key, name, colour }) => (
+            <span key={key}>
+              <Dot colour={colour} /> {name}
+            </span>
+          ))}
+        </div>
       </div>
       {link ? (
         <details className="pw-details">
@@ -86,10 +56,94 @@ export function StackedBars<D extends { date: string }, K extends keyof D & stri
   )
 }
 
-function DayTable<D extends { date: string }, K extends keyof D & string>(props: BarsProps<D, K>) {
+/** How many dates are written below the bars. */
+const DATES = 6
+
+function Plot<D extends { date: string }, K extends keyof D & string>({ days, series, format, open }: BarsProps<D, K>) {
+  const { day, number } = useFormat()
+  const [pointed, point] = useState<number>()
+  const sums = days.map(row => series.reduce((sum, { key }) => sum + Number(row[key]), 0))
+  const ticks = axisTicks(Math.max(0, ...sums))
+  const share = (value: number) => `${(100 * value) / (ticks.at(-1) ?? 1)}%`
+  const text = format ?? day
+  const every = Math.ceil(days.length / DATES)
+  const row = pointed === undefined ? undefined : days[pointed]
+  return (
+    <div className="pw-chart-plot" onPointerLeave={() => point(undefined)}>
+      {ticks.map(tick => (
+        <span key={tick} className="pw-chart-tick" style={{ bottom: share(tick) }}>
+          <span>{number(tick)}</span>
+        </span>
+      ))}
+      {days.map((row, index) => {
+        // From the last one on, which is not at the edge.
+        const place = days.length - 1 - index - Math.floor(every / 2)
+        return (
+          <button
+            key={row.date}
+            type="button"
+            className="pw-chart-column"
+            // The table has the links for the keyboard.
+            tabIndex={-1}
+            disabled={!open}
+            onPointerEnter={() => point(index)}
+            onPointerDown={event => event.preventDefault()}
+            onClick={({ target }) => {
+              const part = series.find(({ key }) => target instanceof HTMLElement && target.dataset.series === key)
+              if (part) open?.(row, part.key)
+            }}
+          >
+            <span className="pw-chart-bar">
+              {series.map(({ key, colour }) =>
+                Number(row[key]) > 0 ? (
+                  <span key={key} data-series={key} style={{ height: share(Number(row[key])), background: colour }} />
+                ) : null,
+              )}
+            </span>
+            {place % every === 0 ? (
+              <span className="pw-chart-date" data-second={(place / every) % 2 !== 0 || undefined}>
+                {text(row.date)}
+              </span>
+            ) : null}
+          </button>
+        )
+      })}
+      {row && pointed !== undefined ? (
+        <div
+          className="pw-chart-values"
+          style={{ [pointed < days.length / 2 ? 'left' : 'right']: besidePercent(pointed, days.length) }}
+        >
+          {text(row.date)}
+          {series.map(({ key, name, colour }) => (
+            <span key={key}>
+              <Dot colour={colour} /> {name}: {number(Number(row[key]))}
+            </span>
+          ))}
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+/** Distance of the values from the nearer edge of the plot, next to their bar. */
+function besidePercent(index: number, count: number): string {
+  return `${(100 * (Math.min(index, count - 1 - index) + 1)) / count}%`
+}
+
+function Dot({ colour }: { colour: string }) {
+  return <span className="pw-chart-dot" style={{ background: colour }} />
+}
+
+function DayTable<D extends { date: string }, K extends keyof D & string>({
+  name,
+  days,
+  series,
+  unit,
+  format,
+  link,
+}: BarsProps<D, K>) {
   const { t } = useTranslation()
   const { day, number } = useFormat()
-  const { name, days, series, unit, format, link } = props
   const text = format ?? day
   return (
     <table className={link ? 'pw-table' : undefined}>

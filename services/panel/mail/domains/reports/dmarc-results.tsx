@@ -1,6 +1,5 @@
 /** What receivers reported about a domain's mail. */
-import { SimpleGrid, Skeleton, Stack } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { SimpleGrid, Stack } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../../api/client.ts'
 import { useRead } from '../../../api/hooks.ts'
@@ -12,8 +11,7 @@ import { useFormat } from '../../../ui/values/number-format.ts'
 import { ServiceSentence } from '../../../ui/values/service-sentence.tsx'
 import { Statistic } from '../../../ui/values/statistic.tsx'
 import { Reporters } from './reporters.tsx'
-
-const Chart = lazy(() => import('./reports-chart.tsx').then(module => ({ default: module.ReportsChart })))
+import { ReportsChart } from './reports-chart.tsx'
 
 type Summary = Output<'getDmarcOperation'>
 type Source = Summary['sources'][number]
@@ -58,9 +56,7 @@ function Content({ summary }: { summary: Summary }) {
         <Statistic label={t('reports.refused')} value={number(totals.quarantined + totals.rejected)} />
       </SimpleGrid>
       <Card title={t('reports.byDay')}>
-        <Suspense fallback={<Skeleton height={260} radius="md" />}>
-          <Chart kind="dmarc" days={by_day.map(({ day, pass, fail }) => ({ date: day, good: pass, bad: fail }))} />
-        </Suspense>
+        <ReportsChart kind="dmarc" days={by_day.map(({ day, pass, fail }) => ({ date: day, good: pass, bad: fail }))} />
       </Card>
       <Sources summary={summary} />
       <Reporters reporters={reporters} total={t('reports.messages')} failed={t('reports.failed')} />

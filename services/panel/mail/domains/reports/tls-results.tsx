@@ -1,6 +1,5 @@
 /** What senders reported about TLS with a domain's mail servers. */
-import { SimpleGrid, Skeleton } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { SimpleGrid } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../../api/client.ts'
 import { useRead } from '../../../api/hooks.ts'
@@ -10,8 +9,7 @@ import { type Column, DataTable } from '../../../ui/layout/table.tsx'
 import { useFormat } from '../../../ui/values/number-format.ts'
 import { Statistic } from '../../../ui/values/statistic.tsx'
 import { Reporters } from './reporters.tsx'
-
-const Chart = lazy(() => import('./reports-chart.tsx').then(module => ({ default: module.ReportsChart })))
+import { ReportsChart } from './reports-chart.tsx'
 
 type Summary = Output<'getTlsReportsOperation'>
 type Failure = Summary['failures'][number]
@@ -42,12 +40,10 @@ function Content({ summary: { totals, by_day, failures, reporters } }: { summary
         <Statistic label={t('reports.failedSessions')} value={number(totals.failed)} />
       </SimpleGrid>
       <Card title={t('reports.sessionsByDay')}>
-        <Suspense fallback={<Skeleton height={260} radius="md" />}>
-          <Chart
-            kind="tls"
-            days={by_day.map(({ day, successful, failed }) => ({ date: day, good: successful, bad: failed }))}
-          />
-        </Suspense>
+        <ReportsChart
+          kind="tls"
+          days={by_day.map(({ day, successful, failed }) => ({ date: day, good: successful, bad: failed }))}
+        />
       </Card>
       {failures.length > 0 ? <Failures failures={failures} /> : null}
       <Reporters reporters={reporters} total={t('reports.sessions')} failed={t('reports.failedSessions')} />
