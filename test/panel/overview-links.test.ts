@@ -71,7 +71,7 @@ async function openCounted(page: Page, path: string): Promise<void> {
   const counted = async () => ((await ask(page, 'GET', `/api/v1/stats?since=${since}`)) as { totals: object }).totals
   await expect.poll(counted, { timeout: 60_000 }).toMatchObject({ messages: COUNTED })
   await open(page, path)
-  await page.locator('.pw-chart-bar [data-series]').first().waitFor()
+  await page.locator('.pw-chart-bar > span').first().waitFor()
 }
 
 afterAll(async () => {
@@ -159,7 +159,7 @@ test.each([
 
 test('each part of a bar leads to the messages of its series', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
-  const parts = page.locator('.pw-chart-bar [data-series]')
+  const parts = page.locator('.pw-chart-bar > span')
   await openCounted(page, '/?days=7')
   const figure = sumOf(await page.locator('details table tbody td').allTextContents())
   let sum = 0

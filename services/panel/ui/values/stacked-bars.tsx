@@ -89,16 +89,16 @@ function Plot<D extends { date: string }, K extends keyof D & string>({ days, se
             onPointerEnter={() => point(index)}
             onPointerDown={event => event.preventDefault()}
             onClick={({ target }) => {
-              const part = series.find(({ key }) => target instanceof HTMLElement && target.dataset.series === key)
+              const part = target instanceof HTMLElement && series.find(({ key }) => key === target.dataset.series)
               if (part) open?.(row, part.key)
             }}
           >
             <span className="pw-chart-bar">
-              {series.map(({ key, colour }) =>
-                Number(row[key]) > 0 ? (
+              {series
+                .filter(({ key }) => Number(row[key]) > 0)
+                .map(({ key, colour }) => (
                   <span key={key} data-series={key} style={{ height: share(Number(row[key])), background: colour }} />
-                ) : null,
-              )}
+                ))}
             </span>
             {place % every === 0 ? (
               <span className="pw-chart-date" data-second={(place / every) % 2 !== 0 || undefined}>
@@ -134,16 +134,10 @@ function Dot({ colour }: { colour: string }) {
   return <span className="pw-chart-dot" style={{ background: colour }} />
 }
 
-function DayTable<D extends { date: string }, K extends keyof D & string>({
-  name,
-  days,
-  series,
-  unit,
-  format,
-  link,
-}: BarsProps<D, K>) {
+function DayTable<D extends { date: string }, K extends keyof D & string>(props: BarsProps<D, K>) {
   const { t } = useTranslation()
   const { day, number } = useFormat()
+  const { name, days, series, unit, format, link } = props
   const text = format ?? day
   return (
     <table className={link ? 'pw-table' : undefined}>
