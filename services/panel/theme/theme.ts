@@ -63,6 +63,7 @@ export const theme = createTheme({
     NumberInput: { defaultProps: { clampBehavior: 'none' } },
     // The arrow beside a clear button would lie over the text.
     Select: { defaultProps: { clearSectionMode: 'clear' } },
+    MultiSelect: { defaultProps: { clearSectionMode: 'clear' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
     Paper: { defaultProps: { radius: 'lg' } },
   },
