@@ -1,6 +1,6 @@
 /**
- * Every route of the panel, filled with long names and texts, fits into the widths of phones, laptops and desktops, and
- * names itself in the title of the document.
+ * Every route of the panel, filled with long names and texts, fits into the widths of phones, laptops and desktops, cuts
+ * and covers nothing, and names itself in the title of the document.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findUserByName } from '../../services/accounts/store/users.ts'
@@ -21,10 +21,32 @@ const LONG = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerk'
 const PENDING = 'a-rather-long-label-for-a-subdomain.of-a-company-with-a-long-name.example.com'
 const KEY = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(12)}`
 
-/** Addresses of this test besides those of every page. */
+const DAYS = 'start_date=2026-10-20&end_date=2026-11-20'
+
+/** Filters of the message log, which are saved as a view, too. */
+const FILTERS = {
+  ...{ q: LONG, status: 'bounced', reason: 'authentication', source: 'system', to: LONG, domain: PENDING },
+  ...{ tag: `campaign:${LONG}`, template: `tpl_${LONG}` },
+} as const
+
+/** Addresses of this test besides those of every page: long names, and lists with all of their filters set. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   '/domains/$id': [`/domains/${PENDING}`],
-  '/messages': [`/messages?q=${LONG}${LONG}`],
+  '/messages': [
+    `/messages?q=${LONG}${LONG}`,
+    `/messages?${new URLSearchParams(FILTERS)}`,
+    '/messages?since=2026-10-20T00:00:00.000Z&until=2026-11-20T00:00:00.000Z&status=authenticated',
+    '/messages?days=30',
+  ],
+  '/suppressions': [`/suppressions?email=${LONG}&reason=complaint`],
+  '/apps/$key/users': [`/apps/shop/users?search=${LONG}&status=1&order=asc&platform=ios&${DAYS}`],
+  '/apps/$key/subscriptions': [
+    `/apps/shop/subscriptions?status=3&payment_method=local_sync&auto_renew=1&plan_id=1&user_id=1&${DAYS}`,
+    '/apps/shop/subscriptions?expiring=1',
+  ],
+  '/apps/$key/switches': ['/apps/shop/switches?type=changelog'],
+  '/apps/$key/changes': [`/apps/shop/changes?user=1&target_kind=subscription&actor=${LONG}`],
+  '/subscriptions/all-changes': [`/subscriptions/all-changes?app=shop&target_kind=credential&actor=${LONG}`],
 }
 
 const NO_IDS: PageIds = { template: '', webhook: '', user: '', appWebhook: '' }
@@ -86,6 +108,7 @@ async function seedLongNames(): Promise<void> {
   await ask(page, 'POST', '/api/v1/tokens', { name: LONG })
   const sender = { from: `${LONG.toLowerCase()}@sandbox.mail.example.com`, subject: LONG.repeat(4), text: 'Hello' }
   await ask(page, 'POST', '/api/v1/emails', { ...sender, to: `${LONG.toLowerCase()}@${PENDING}` })
+  await ask(page, 'POST', '/api/v1/me/message-views', { name: `View ${LONG}`, filters: FILTERS })
   await ask(page, 'POST', '/api/v1/suppressions', { email: `${LONG.toLowerCase()}@${PENDING}` })
 }
 
@@ -131,11 +154,11 @@ test('every route has a title of its own', () => {
 describe('in Chinese', () => {
   let reader: Visitor
   beforeAll(async () => {
-    reader = await signedIn(browser, service.url, service.admin, { language: 'zh-CN' })
+    reader = await signedIn(browser, service.url, service.admin, { language: 'zh-CN', width: 390 })
   }, 60_000)
   afterAll(() => reader?.leave())
 
-  test.each(CASES)('%s (%i) names itself in the title', async (route, index) => {
+  test.each(CASES)('%s (%i) fits into a phone and names itself in the title', async (route, index) => {
     const { page } = reader
     const name = `${route} ${index}`
     await open(page, addressOf(route, index))
@@ -144,6 +167,7 @@ describe('in Chinese', () => {
     expect(title).toMatch(/^\S.* · Postwright$/)
     if (NAMED_BY_RECORD.has(routeOf(name))) expect(title).toBe(titles.get(name))
     else expect(title).not.toBe(titles.get(name))
+    await expectFitting(page, [390])
   })
 })
 

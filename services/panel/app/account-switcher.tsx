@@ -25,9 +25,10 @@ export function AccountSwitcher() {
           variant="default"
           px="xs"
           loading={change.isPending}
-          leftSection={<IconBuilding size={17} stroke={1.7} />}
+          title={account.name}
           aria-label={t('members.currentAccount', { name: account.name })}
         >
+          <IconBuilding size={17} stroke={1.7} className="pw-account-icon" />
           <span className="pw-account-name">{account.name}</span>
         </Button>
       </Menu.Target>

@@ -30,11 +30,14 @@ function AccountMenu() {
   return (
     <Menu position="bottom-end" shadow="md" width={200}>
       <Menu.Target>
-        <Button variant="subtle" color="gray" px="xs" leftSection={<IconUserCircle size={19} stroke={1.7} />}>
+        <Button variant="subtle" color="gray" px="xs" title={account.username}>
+          <IconUserCircle size={19} stroke={1.7} className="pw-account-icon" />
           <span className="pw-account-name">{account.username}</span>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
+        {/* On a phone the button shows no name. */}
+        <Menu.Label className="pw-breaking">{account.username}</Menu.Label>
         <Menu.Item leftSection={<IconSettings size={16} />} onClick={() => void navigate({ to: '/settings' })}>
           {t('nav.settings')}
         </Menu.Item>

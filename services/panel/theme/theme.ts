@@ -61,6 +61,9 @@ export const theme = createTheme({
     Modal: { defaultProps: { centered: true, radius: 'lg', padding: 'lg' } },
     // The service refuses a number outside of its bounds with a sentence; the field must not change it silently.
     NumberInput: { defaultProps: { clampBehavior: 'none' } },
+    // The arrow beside a clear button would lie over the text.
+    Select: { defaultProps: { clearSectionMode: 'clear' } },
+    MultiSelect: { defaultProps: { clearSectionMode: 'clear' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
     Paper: { defaultProps: { radius: 'lg' } },
   },

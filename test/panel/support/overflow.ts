@@ -1,6 +1,7 @@
-/** Content that is wider than its window. */
+/** Content that is wider than its window, cut or covered. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { layoutFindings } from './layout-findings.ts'
 
 /** The widths of a phone, a small laptop and a desktop. */
 const WIDTHS = [390, 1024, 1440] as const
@@ -13,14 +14,15 @@ const REACHING = `[...document.querySelectorAll('body *')].filter(element => {
   return true
 }).slice(-3).map(element => element.outerHTML.slice(0, 120))`
 
-/** Expects a page to fit into each width; layout that follows the window late is waited for. */
+/** Expects a page to fit into each width without a finding of the layout; layout that follows the window late is waited for. */
 export async function expectFitting(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 })
-    const overflow = async () => {
+    const defects = async () => {
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
-      return wide > 0 ? { width, wide, reaching: await page.evaluate<string[]>(REACHING) } : undefined
+      const overflow = wide > 0 ? [{ width, wide, reaching: await page.evaluate<string[]>(REACHING) }] : []
+      return [...overflow, ...(await layoutFindings(page)).map(finding => ({ width, ...finding }))]
     }
-    await expect.poll(overflow, { timeout: 5_000 }).toBeUndefined()
+    await expect.poll(defects, { timeout: 5_000 }).toEqual([])
   }
 }

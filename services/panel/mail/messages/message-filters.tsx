@@ -98,7 +98,9 @@ function UnlistedFilters({ search, go }: FilterProps) {
           aria-label={t('messages.removeFilter', { filter: text })}
           onClick={() => go({ [key]: undefined })}
         >
-          <span className="pw-ellipsis">{text}</span>
+          <span className="pw-ellipsis" title={text}>
+            {text}
+          </span>
         </Button>
       ))}
     </Group>

@@ -28,6 +28,7 @@ export function SavedViews({ search, open }: { search: MessageSearch; open: (sea
         <Menu.Target>
           <Button
             variant="default"
+            title={current?.name}
             leftSection={<IconBookmark size={16} />}
             rightSection={<IconChevronDown size={14} />}
           >

@@ -23,11 +23,12 @@ export function SubmitterFilter(props: { value: string | undefined; set: (value:
     { group: t('nav.tokens'), items: tokens },
     { group: t('nav.smtp'), items: logins },
   ]
-  const isListed = groups.some(({ items }) => items.some(({ value }) => value === props.value))
-  const other = props.value !== undefined && !isListed ? [{ value: props.value, label: props.value }] : []
+  const listed = groups.flatMap(({ items }) => items).find(({ value }) => value === props.value)
+  const other = props.value !== undefined && !listed ? [{ value: props.value, label: props.value }] : []
   return (
     <Select
       label={t('messages.submittedWith')}
+      title={listed?.label ?? props.value}
       placeholder={t('messages.any')}
       data={[...groups.filter(({ items }) => items.length > 0), ...other]}
       value={props.value ?? null}

@@ -1,6 +1,6 @@
 /** The draft of a template in fields, saved and published with its revision, so that no change of another person is lost. */
 
-import { Button, Tabs, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Tabs, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../api/hooks.ts'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
@@ -86,16 +86,16 @@ export function TemplateEditor({ template }: { template: Template }) {
         </SubmitForm>
         {isManaged ? null : (
           <NeedsRole needs="developer">
-            {' '}
-            <Button
-              variant="default"
-              mt="sm"
-              disabled={!isSaved || !template.has_changes}
-              loading={publish.isPending}
-              onClick={publishNow}
-            >
-              {t('templates.publish')}
-            </Button>
+            <Group justify="flex-end" mt="sm">
+              <Button
+                variant="default"
+                disabled={!isSaved || !template.has_changes}
+                loading={publish.isPending}
+                onClick={publishNow}
+              >
+                {t('templates.publish')}
+              </Button>
+            </Group>
           </NeedsRole>
         )}
       </Card>

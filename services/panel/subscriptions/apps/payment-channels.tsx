@@ -1,5 +1,5 @@
 /** Payment channels of an app. Secrets are write-only: the API only reports whether they are set. */
-import { Button, Group, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { Box, Button, Group, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
@@ -73,10 +73,10 @@ function ChannelRow({ appId, name, channel, notifyUrl }: Row & { notifyUrl: stri
           {t('subs.setUp')}
         </Button>
       </Group>
-      <div className="pw-sub">
+      <Box className="pw-sub" mt={6}>
         {t('subs.notifyUrl')} <Copyable value={notifyUrl} what={t('subs.notifyUrl')} />
         {notifyUrl.startsWith('/') ? <div>{t('subs.notifyPathOnly')}</div> : null}
-      </div>
+      </Box>
       <ChannelGuide name={name} notifyUrl={notifyUrl} />
       <Dialog opened={editing} close={() => edit(false)} title={t(`subs.methods.${name}`)} size="lg">
         {() => <ChannelForm appId={appId} name={name} channel={channel} close={() => edit(false)} />}

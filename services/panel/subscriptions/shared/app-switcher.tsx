@@ -24,6 +24,7 @@ export function AppSwitcher({ close }: { close: () => void }) {
       className="pw-app-switcher"
       size="xs"
       aria-label={t('nav.app')}
+      title={app?.app_name || app?.app_key}
       data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
       value={app?.app_key ?? null}
       allowDeselect={false}

@@ -16,6 +16,7 @@ export function SelectFilter<V extends string>(
   return (
     <Select
       label={props.label}
+      title={props.data.find(choice => choice.value === props.value)?.label}
       placeholder={t('messages.any')}
       data={[...props.data]}
       value={props.value ?? null}

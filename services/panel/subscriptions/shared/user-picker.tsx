@@ -49,6 +49,7 @@ export function UserPicker(
     <Select
       placeholder={t('subs.userPickerHint')}
       {...rest}
+      title={chosen && labelOf(chosen)}
       data={users.map(user => ({ value: user.id, label: labelOf(user) }))}
       value={value || null}
       onChange={id => onChange(id ?? '')}

@@ -34,7 +34,7 @@ export function TextFilter(props: {
         setText(event.currentTarget.value)
         later(event.currentTarget.value.trim())
       }}
-      w={props.wide ? { base: '100%', xs: 270 } : 160}
+      w={props.wide ? { base: '100%', xs: 300 } : 160}
     />
   )
 }
