@@ -1,6 +1,8 @@
 /** Captured mail: what would have gone out, kept for a while to be read. */
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { zstdCompressSync, zstdDecompress } from 'node:zlib'
 import mongoose from 'mongoose'
+import { concatInTurns, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import { afterPosition } from '../../platform/database/read-page.ts'
 
@@ -149,6 +151,10 @@ export async function removeCaptured(mongo: Mongo, ids: readonly string[]): Prom
   if (pieces.length > 0) await collectionOf(mongo.db, CAPTURED_PIECES).deleteMany({ _id: { $in: pieces } })
 }
 
+const decompress = promisify(zstdDecompress)
+/** A chunk that is a little larger than the message takes all of it, and is at least the 64 bytes that zlib requires. */
+const SPARE = 64
+
 /** Nothing when a piece is gone. */
 async function unpack(
   mongo: Mongo,
@@ -156,7 +162,8 @@ async function unpack(
 ): Promise<(CapturedSummary & { raw: Buffer })[]> {
   const pieces = await readPieces(mongo, rest._id, more)
   if (!pieces) return []
-  return [{ ...rest, raw: zstdDecompressSync(Buffer.concat([z, ...pieces].map(({ buffer }) => buffer))) }]
+  const bytes = await concatInTurns([z, ...pieces].map(({ buffer }) => buffer))
+  return [{ ...rest, raw: await decompress(bytes, { chunkSize: Math.min(rest.size + SPARE, TURN_BYTES) }) }]
 }
 
 /** Undefined when one is gone. */
