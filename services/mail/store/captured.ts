@@ -40,8 +40,8 @@ export type CapturedSummary = Omit<CapturedDoc, 'z' | 'more' | 'exp' | 'find_to'
 
 /** The index of an inbox; it has sizes and subjects, so that an inbox is measured and searched without reading its mail. */
 export const INBOX_ORDER = { user_id: 1, domain_id: 1, at: -1, _id: -1, size: 1, subject: 1 } as const
-/** The same for the mail to one address. */
-export const INBOX_RECIPIENTS = { user_id: 1, domain_id: 1, find_to: 1, at: -1, _id: -1, subject: 1 } as const
+/** The mail to one address. Without the subject, which would be repeated for each of the recipients. */
+export const INBOX_RECIPIENTS = { user_id: 1, domain_id: 1, find_to: 1, at: -1, _id: -1 } as const
 
 /** Captured mail, by account newest first. */
 export const CAPTURED = defineCollection<CapturedDoc>('captured', [
