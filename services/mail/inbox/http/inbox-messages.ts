@@ -54,10 +54,8 @@ export function addDomainInboxRoutes(router: Router, deps: InboxDeps): void {
     const filter = { to, subject, since: since === undefined ? undefined : new Date(since) }
     const list = () => search(place.userId, () => listInboxMessages(mongo, place, filter, { limit: limit + 1, after }))
     if (wait === 0) return toPage(await list(), limit, show)
-    if (!waiters.hasRoom(place.userId))
-      throw new ProblemError('rate_limited', sentence('detail.inbox_waiters', { count: WAITER_LIMITS.account }), {
-        retryAfter: 5,
-      })
+    const refusal = waiters.refusalOf(place.userId)
+    if (refusal) throw new ProblemError('rate_limited', refusal, { retryAfter: 5 })
     const signal = AbortSignal.any([closing, disconnected(context)])
     const found = await waiters.waitFor(place, { ms: wait * 1_000, signal }, list)
     // The token may have been revoked, or the session may work in another account by now.
