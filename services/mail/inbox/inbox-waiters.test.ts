@@ -3,6 +3,7 @@ import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { INBOXES, noteArrivals } from '../store/captured-inboxes.ts'
 import { InboxWaiters, WAITER_LIMITS } from './inbox-waiters.ts'
 
@@ -72,7 +73,7 @@ describe('a request', () => {
       throw new Error('not primary')
     }
     await expect(waiters.waitFor(place, hour, failing)).rejects.toThrow('not primary')
-    expect([waiters.size, waiters.hasRoom(place.userId)]).toEqual([0, true])
+    expect([waiters.size, waiters.refusalOf(place.userId)]).toEqual([0, undefined])
   })
 })
 
@@ -110,12 +111,12 @@ test('an account has room for so many, and another one as well, until the proces
   const wait = (userId: string) => void all.push(waiters.waitFor(placeOf(userId), options, async () => []))
   const users = Array.from({ length: WAITER_LIMITS.process / WAITER_LIMITS.account }, () => newId('usr'))
   for (const user of users) {
-    expect(waiters.hasRoom(user)).toBe(true)
+    expect(waiters.refusalOf(user)).toBeUndefined()
     for (let n = 0; n < WAITER_LIMITS.account; n++) wait(user)
-    expect(waiters.hasRoom(user)).toBe(false)
+    expect(waiters.refusalOf(user)).toEqual(sentence('detail.inbox_waiters', { count: 20 }))
   }
-  expect(waiters.hasRoom(newId('usr'))).toBe(false)
+  expect(waiters.refusalOf(newId('usr'))).toEqual(sentence('detail.inbox_waiters_busy'))
   gone.abort()
   await Promise.all(all)
-  expect(waiters.hasRoom(users[0] ?? '')).toBe(true)
+  expect(waiters.refusalOf(users[0] ?? '')).toBeUndefined()
 })

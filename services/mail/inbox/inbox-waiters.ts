@@ -5,6 +5,7 @@
 import { abortableDelay } from '../../platform/concurrency/abortable-delay.ts'
 import { addTo } from '../../platform/count-by-key.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type InboxPlace, inboxKey, readArrivals } from '../store/captured-inboxes.ts'
 
 /** Requests that one account, and one process, may let wait. */
@@ -45,9 +46,11 @@ export class InboxWaiters {
     return this.#waiters.size
   }
 
-  /** True when another request of this account may wait. */
-  hasRoom(userId: string): boolean {
-    return this.#waiters.size < WAITER_LIMITS.process && (this.#byAccount.get(userId) ?? 0) < WAITER_LIMITS.account
+  /** Why no other request of this account may wait; undefined: it may. */
+  refusalOf(userId: string): Sentence | undefined {
+    const { account, process } = WAITER_LIMITS
+    if ((this.#byAccount.get(userId) ?? 0) >= account) return sentence('detail.inbox_waiters', { count: account })
+    return this.#waiters.size >= process ? sentence('detail.inbox_waiters_busy') : undefined
   }
 
   /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readMime } from './mime-reader.ts'
+import { partsOf, readMime } from './mime-reader.ts'
 
 const read = (lines: string[]) => readMime(Buffer.from(lines.join('\r\n'), 'latin1'))
 
@@ -101,6 +101,17 @@ test.each([
     '',
   ]
   expect(read([...lines, '<p>', `--${boundary}--`]).html).toBe(html)
+})
+
+test('a boundary line is found wherever the steps of the search end', () => {
+  const step = 256 * 1024
+  for (const padding of Array.from({ length: 16 }, (_, n) => step - n)) {
+    const message = `Content-Type: multipart/mixed; boundary=bb\r\n\r\n--bb\r\n\r\n${'x'.repeat(padding - 8)}\r\n--bb  \r\n\r\ny\r\n--bb--`
+    expect(partsOf(message).map(({ body, start }) => [body.length, message.slice(start, start + 1)])).toEqual([
+      [padding - 8, 'x'],
+      [1, 'y'],
+    ])
+  }
 })
 
 test('inline images beyond 5 MiB are left out', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeTransfer } from './mime-reader.ts'
-import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts'
+import { decodeQuotedPrintable, encodeBase64, encodeQuotedPrintable, STEP_CHARACTERS } from './transfer-encoding.ts'
 
 const base64 = (content: Buffer) => Buffer.concat([...encodeBase64(content)]).toString('latin1')
 const quoted = (content: Buffer) => Buffer.concat([...encodeQuotedPrintable(content)]).toString('latin1')
@@ -51,4 +51,17 @@ describe.each([
       name === 'base64' ? encodeBase64(Buffer.alloc(300_000)) : encodeQuotedPrintable(Buffer.alloc(300_000))
     expect([...pieces].length).toBeGreaterThan(4)
   })
+})
+
+test('quoted-printable is decoded in steps that divide no octet and no soft break', () => {
+  const token = fc.constantFrom('=', '=C3', 'C', '3', '\r\n', '\n', ' ', '\t', '=\r\n', '= \r\n', '=3=\r\nD', 'x', 'g')
+  const at = fc.integer({ min: 0, max: 60 })
+  const decode = (text: string) => Buffer.concat([...decodeQuotedPrintable(text)]).toString('latin1')
+  fc.assert(
+    fc.property(fc.array(token, { minLength: 30, maxLength: 60 }), at, (tokens, before) => {
+      const [padding, text] = ['x'.repeat(STEP_CHARACTERS - before), tokens.join('')]
+      expect(decode(padding + text) === padding + decode(text)).toBe(true)
+    }),
+  )
+  expect([...decodeQuotedPrintable('=3D=\r\n'.repeat(STEP_CHARACTERS))].length).toBeGreaterThanOrEqual(6)
 })

@@ -69,8 +69,25 @@ function softBreaks(quoted: string): string {
   return lines.join('=\r\n')
 }
 
+/** Characters that are searched or decoded between two steps: about a millisecond. */
+export const STEP_CHARACTERS = 256 * 1024
+/** More characters than a line has (RFC 5322 section 2.1.1). */
+const MAX_LINE = 1_000
+/** What a step must not end with: the beginning of an octet or of a soft break, also of one within an octet. */
+const UNFINISHED = /(?:=(?:=[ \t]*\r?\n)*(?:[\da-f](?:=[ \t]*\r?\n)*)?)?(?:=[ \t]*\r?)?$/i
+
 /** The octets of quoted-printable text (one code unit an octet); text outside of its grammar represents itself. */
-export function decodeQuotedPrintable(text: string): Buffer {
+export function* decodeQuotedPrintable(text: string): Generator<Buffer> {
+  for (let from = 0; from < text.length; ) {
+    const near = from + STEP_CHARACTERS
+    const end = text.slice(near - MAX_LINE, near)
+    const to = near < text.length ? near - end.length + end.search(UNFINISHED) : text.length
+    yield decodeStep(text.slice(from, to))
+    from = to
+  }
+}
+
+function decodeStep(text: string): Buffer {
   const octets = Buffer.from(text.replaceAll(/=[ \t]*\r?\n/g, ''), 'latin1')
   let length = 0
   for (let at = 0; at < octets.length; at++) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { CAPTURED, CAPTURED_PIECES, listCaptured, readCaptured, saveCaptured } from './captured.ts'
+import { CAPTURED, CAPTURED_PIECES, INBOX_RECIPIENTS, listCaptured, readCaptured, saveCaptured } from './captured.ts'
 
 let mongo: Mongo
 beforeAll(async () => {
@@ -129,4 +129,32 @@ describe('the list', () => {
     const [summary] = await listCaptured(mongo, user, 1)
     expect(Object.keys(summary ?? {}).toSorted()).toEqual(['_id', 'at', 'm', 'mail_from', 'rcpts', 'size', 'user_id'])
   })
+})
+
+test('a long subject is not repeated in the index for each of many recipients', async () => {
+  const user = newId('usr')
+  const rcpts = Array.from({ length: 100 }, (_, n) => `r${n}@example.net`)
+  await saveCaptured(mongo, [mail(user, { domain_id: 'dom_1', rcpts, subject: randomBytes(499).toString('hex') })])
+  const keys = await Promise.all(
+    rcpts.map(email =>
+      collectionOf(mongo.db, CAPTURED)
+        .find({ user_id: user, domain_id: 'dom_1', find_to: email }, { returnKey: true })
+        .hint(INBOX_RECIPIENTS)
+        .toArray(),
+    ),
+  )
+  expect(keys.flat()).toHaveLength(100)
+  expect(JSON.stringify(keys).length).toBeLessThan(25_000)
+})
+
+test('an index of an earlier release stays, and the search has its own', async () => {
+  const own = await freshDatabase()
+  try {
+    await own.db.collection(CAPTURED.name).createIndex({ ...INBOX_RECIPIENTS, subject: 1 })
+    await ensureIndexes(own.db, [CAPTURED])
+    const keys = (await own.db.collection(CAPTURED.name).indexes()).map(({ key }) => key)
+    expect(keys).toEqual(expect.arrayContaining([INBOX_RECIPIENTS, { ...INBOX_RECIPIENTS, subject: 1 }]))
+  } finally {
+    await own.stop()
+  }
 })

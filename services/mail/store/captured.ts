@@ -1,6 +1,8 @@
 /** Captured mail: what would have gone out, kept for a while to be read. */
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { zstdCompressSync, zstdDecompress } from 'node:zlib'
 import mongoose from 'mongoose'
+import { concatInTurns, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import { afterPosition } from '../../platform/database/read-page.ts'
 
@@ -38,8 +40,8 @@ export type CapturedSummary = Omit<CapturedDoc, 'z' | 'more' | 'exp' | 'find_to'
 
 /** The index of an inbox; it has sizes and subjects, so that an inbox is measured and searched without reading its mail. */
 export const INBOX_ORDER = { user_id: 1, domain_id: 1, at: -1, _id: -1, size: 1, subject: 1 } as const
-/** The same for the mail to one address. */
-export const INBOX_RECIPIENTS = { user_id: 1, domain_id: 1, find_to: 1, at: -1, _id: -1, subject: 1 } as const
+/** The mail to one address. Without the subject, which would be repeated for each of the recipients. */
+export const INBOX_RECIPIENTS = { user_id: 1, domain_id: 1, find_to: 1, at: -1, _id: -1 } as const
 
 /** Captured mail, by account newest first. */
 export const CAPTURED = defineCollection<CapturedDoc>('captured', [
@@ -149,6 +151,10 @@ export async function removeCaptured(mongo: Mongo, ids: readonly string[]): Prom
   if (pieces.length > 0) await collectionOf(mongo.db, CAPTURED_PIECES).deleteMany({ _id: { $in: pieces } })
 }
 
+const decompress = promisify(zstdDecompress)
+/** A chunk that is a little larger than the message takes all of it, and is at least the 64 bytes that zlib requires. */
+const SPARE = 64
+
 /** Nothing when a piece is gone. */
 async function unpack(
   mongo: Mongo,
@@ -156,7 +162,8 @@ async function unpack(
 ): Promise<(CapturedSummary & { raw: Buffer })[]> {
   const pieces = await readPieces(mongo, rest._id, more)
   if (!pieces) return []
-  return [{ ...rest, raw: zstdDecompressSync(Buffer.concat([z, ...pieces].map(({ buffer }) => buffer))) }]
+  const bytes = await concatInTurns([z, ...pieces].map(({ buffer }) => buffer))
+  return [{ ...rest, raw: await decompress(bytes, { chunkSize: Math.min(rest.size + SPARE, TURN_BYTES) }) }]
 }
 
 /** Undefined when one is gone. */

@@ -21,20 +21,38 @@ function takeTurn(): void {
 /** Processing this many bytes of a large message takes some milliseconds; then the event loop is yielded. */
 export const TURN_BYTES = 1024 * 1024
 
+/** Counts the bytes that one piece of work has processed, and yields the event loop after each {@link TURN_BYTES}. */
+export function countTurns(): (bytes: number) => Promise<void> {
+  let turn = 0
+  return async bytes => {
+    turn += bytes
+    if (turn < TURN_BYTES) return
+    turn = 0
+    await nextTurn()
+  }
+}
+
+/** The result of work whose steps yield how many bytes they processed. */
+export async function runInTurns<T>(work: Generator<number, T>): Promise<T> {
+  const processed = countTurns()
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    await processed(step.value)
+  }
+}
+
 /** All pieces in one buffer, copied in turns. */
 export async function concatInTurns(pieces: readonly Uint8Array[]): Promise<Buffer> {
   const joined = Buffer.allocUnsafeSlow(pieces.reduce((bytes, piece) => bytes + piece.length, 0))
+  const processed = countTurns()
   let at = 0
-  let turn = 0
   for (const piece of pieces)
     for (let from = 0; from < piece.length; from += TURN_BYTES) {
       const slice = piece.subarray(from, from + TURN_BYTES)
       joined.set(slice, at)
       at += slice.length
-      turn += slice.length
-      if (turn < TURN_BYTES) continue
-      turn = 0
-      await nextTurn()
+      await processed(slice.length)
     }
   return joined
 }

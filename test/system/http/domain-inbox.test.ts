@@ -228,6 +228,24 @@ describe('hostile content', () => {
   })
 })
 
+test('messages are read one after the other for an account, and many waiting requests of it are refused', async () => {
+  const [busy, other] = [await inbox(), await inbox()]
+  const id = await busy.receive({ raw: Buffer.from(`Subject: x\r\n\r\n${'=3D'.repeat(1024 * 1024)}\r\n`) })
+  const { value } = await giveToken(api.db, busy.user._id, { scopes: ['inbox:read'] })
+  const token = api.anonymous.with({ authorization: `Bearer ${value}` })
+  const parts = ['', '/raw', '/preview']
+  const all = Array.from({ length: 60 }, (_, n) => token.get(`${busy.path}/${id}${parts[n % parts.length]}`))
+  expect((await other.client.get(`${other.path}/${await other.receive()}`)).status).toBe(200)
+  const answers = await Promise.all(all)
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(answers.length - refused.length).toBeGreaterThanOrEqual(21)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { status, body, headers } of refused) {
+    expect([status, body.detail_code]).toEqual([429, 'detail.waiting_requests'])
+    expect(headers.get('retry-after')).toBe('5')
+  }
+})
+
 describe('removal', () => {
   test('of one message, and of all', async () => {
     const { receive, ids, client, path } = await inbox()

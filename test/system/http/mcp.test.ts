@@ -93,7 +93,7 @@ describe.each(MODES)('a client of the revision %j', mode => {
     expect((await use(client, 'get_message', { id })).json).toMatchObject({
       ...{
         message: { id, recipients: [{ email: 'gone@example.net' }] },
-        events: [expect.anything(), { smtp_code: 550 }],
+        events: [{ smtp_code: 550 }],
       },
     })
     expect((await use(client, 'explain_message', { id })).json).toMatchObject({
@@ -150,6 +150,40 @@ describe('results', () => {
     expect(json).toMatchObject({ shortened: true })
     expect(JSON.stringify(json.events)).toContain('[shortened]')
     expect(text.length).toBeLessThan(10_000)
+  })
+
+  test('have the events of a message to many recipients, or say how to get fewer', async () => {
+    const { db } = api.mongo
+    const emails = Array.from({ length: 120 }, (_, n) => `r${n}@example.net`)
+    const bounced = async (text: string) => {
+      const rcpts = emails.map(email => ({ email, type: 'to' as const, status: 'bounced' as const, code: 550 }))
+      const message = await giveMessage(db, api.user._id, { domain_id: api.domainId, rcpts })
+      for (const [n, rcpt] of emails.entries())
+        await giveEvent(db, message, { _id: `${message._id}.${n}#1`, type: 'bounced', code: 550, text, rcpt })
+      return message._id
+    }
+    const client = await connect(token)
+    const short = await bounced('550 unknown')
+    const { json } = await use(client, 'get_message', { id: short })
+    const events = json.events as unknown as { recipient: string; smtp_code: number }[]
+    expect(json).toMatchObject({ shortened: true })
+    expect(events.map(({ recipient, smtp_code }) => [recipient, smtp_code])).toEqual(
+      emails.slice(20).map(email => [email, 550]),
+    )
+    const long = await bounced(`550 ${'x'.repeat(1_500)}`)
+    expect(await use(client, 'get_message', { id: long })).toMatchObject({
+      isError: true,
+      json: { error: { code: 'result_too_large', detail: expect.stringMatching(/\(recipient\) or .*\(limit\)/) } },
+    })
+    for (const args of [{ limit: 3 }, { recipient: 'R119@example.net' }])
+      expect(await use(client, 'get_message', { id: long, ...args })).toMatchObject({
+        isError: false,
+        json: { events: expect.arrayContaining([expect.objectContaining({ recipient: 'r119@example.net' })]) },
+      })
+    expect((await use(client, 'get_message', { id: short, recipient: 'r7@example.net' })).json).toMatchObject({
+      message: { recipients: [{ email: 'r7@example.net', status: 'bounced' }] },
+      events: [{ recipient: 'r7@example.net', smtp_code: 550 }],
+    })
   })
 
   test('have the refusals of the API with their codes and fields', async () => {

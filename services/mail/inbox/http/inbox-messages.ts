@@ -2,7 +2,7 @@
 import { finished } from 'node:stream'
 import type Router from '@koa/router'
 import type { z } from 'zod'
-import { atMost } from '../../../platform/concurrency/concurrency-limit.ts'
+import { createFairLimiter } from '../../../platform/concurrency/fair-limiter.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
@@ -36,27 +36,26 @@ export interface InboxDeps extends LogRoutesDeps {
   closing: AbortSignal
 }
 
-/** Searches, and messages that are read, in parallel in one process. */
-const SEARCHES = 8
-const READS = 2
+/** Searches; each waiting request makes one when mail arrives. */
+const SEARCHES = { atOnce: 8, perKey: 4, waiting: 2 * WAITER_LIMITS.account }
+/** Messages that are read: each is held in memory several times. */
+const READS = { atOnce: 2, perKey: 1, waiting: 20 }
 
 /** Adds the operations to a router. */
 export function addDomainInboxRoutes(router: Router, deps: InboxDeps): void {
   const { authorise, mongo, clock, closing, stillAllowed } = deps
   const waiters = new InboxWaiters(mongo)
-  const search = atMost(SEARCHES)
-  const read = atMost(READS)
+  const search = createFairLimiter(SEARCHES)
+  const read = createFairLimiter(READS)
 
   bind(router, authorise, listInboxMessagesOperation, async ({ params, query }, principal, context) => {
     const { limit, after, wait, since, to, subject } = query
     const place = await placeOf(mongo, principal, params.id)
     const filter = { to, subject, since: since === undefined ? undefined : new Date(since) }
-    const list = () => search(() => listInboxMessages(mongo, place, filter, { limit: limit + 1, after }))
+    const list = () => search(place.userId, () => listInboxMessages(mongo, place, filter, { limit: limit + 1, after }))
     if (wait === 0) return toPage(await list(), limit, show)
-    if (!waiters.hasRoom(place.userId))
-      throw new ProblemError('rate_limited', sentence('detail.inbox_waiters', { count: WAITER_LIMITS.account }), {
-        retryAfter: 5,
-      })
+    const refusal = waiters.refusalOf(place.userId)
+    if (refusal) throw new ProblemError('rate_limited', refusal, { retryAfter: 5 })
     const signal = AbortSignal.any([closing, disconnected(context)])
     const found = await waiters.waitFor(place, { ms: wait * 1_000, signal }, list)
     // The token may have been revoked, or the session may work in another account by now.
@@ -71,7 +70,7 @@ export function addDomainInboxRoutes(router: Router, deps: InboxDeps): void {
   })
 
   bind(router, authorise, getInboxMessageOperation, async ({ params }, principal) =>
-    read(async () => showMessage(await messageOf(mongo, principal, params))),
+    read(principal.account.id, async () => showMessage(await messageOf(mongo, principal, params))),
   )
 
   bind(router, authorise, deleteInboxMessageOperation, async ({ params }, principal) => {
@@ -80,16 +79,19 @@ export function addDomainInboxRoutes(router: Router, deps: InboxDeps): void {
   })
 
   bind(router, authorise, getRawInboxMessageOperation, async ({ params }, principal, context) => {
-    answerRaw(context, (await messageOf(mongo, principal, params)).raw, params.message)
+    const { raw } = await read(principal.account.id, () => messageOf(mongo, principal, params))
+    answerRaw(context, raw, params.message)
   })
 
   bind(router, authorise, previewInboxMessageOperation, async ({ params }, principal, context) => {
-    await read(async () => answerPreview(context, (await messageOf(mongo, principal, params)).raw))
+    await read(principal.account.id, async () =>
+      answerPreview(context, (await messageOf(mongo, principal, params)).raw),
+    )
   })
 
   bind(router, authorise, getInboxAttachmentOperation, async ({ params }, principal, context) => {
-    await read(async () => {
-      const found = readAttachment((await messageOf(mongo, principal, params)).raw, params.index)
+    await read(principal.account.id, async () => {
+      const found = await readAttachment((await messageOf(mongo, principal, params)).raw, params.index)
       if (!found) throw new ProblemError('not_found', sentence('detail.no_attachment'))
       // A browser must never take it for a page of ours, whatever its type and name say.
       context.attachment(found.filename)

@@ -45,8 +45,8 @@ test('a message is read with everything that a program needs', async () => {
     { name: 'to', value: 'b@example.net' },
     { name: 'subject', value: '你好' },
   ])
-  expect(readAttachment(MIXED, 1)?.content.toString()).toBe('%PDF-1')
-  expect(readAttachment(MIXED, 2)).toBeUndefined()
+  expect((await readAttachment(MIXED, 1))?.content.toString()).toBe('%PDF-1')
+  expect(await readAttachment(MIXED, 2)).toBeUndefined()
 })
 
 test('codes of a message without text are those of its HTML, without its hidden parts', async () => {
@@ -86,7 +86,7 @@ test('names of the size of a header, in as many parts as are shown, are cut', as
   const x = 'x'.repeat(200)
   expect(attachments.slice(0, 4).map(({ filename }) => filename)).toEqual([x, 'part-2', 'part-3', x])
   expect(attachments).toHaveLength(100)
-  expect(readAttachment(raw, 99)).toMatchObject({ filename: x, size: 1 })
+  expect(await readAttachment(raw, 99)).toMatchObject({ filename: x, size: 1 })
 })
 
 test.each([
@@ -103,7 +103,60 @@ test.each([
   expect(performance.now() - started).toBeLessThan(5_000)
 })
 
-test('long text and HTML are cut, and said to be', async () => {
-  const read = await readMessage(lines('Content-Type: text/plain', '', 'x'.repeat(1_000_010)))
-  expect([read.text?.length, read.truncated]).toEqual([1_000_000, true])
+test.each([
+  ['just short enough', 'utf-8', '8bit', 'x'.repeat(999_998), false],
+  ['longer', 'utf-8', '8bit', 'x'.repeat(1_000_010), true],
+  ['of four octets for a character', 'utf-8', '8bit', '\u{1f4ec}'.repeat(600_000), true],
+  ['in quoted-printable', 'utf-8', 'quoted-printable', '=C3=BC'.repeat(12).concat('=\r\n').repeat(200_000), true],
+  ['in base64', 'utf-16le', 'base64', Buffer.alloc(5_000_000, 'x\0').toString('base64'), true],
+])('text that is %s is cut where it is too long, and said to be', async (_, charset, encoding, body, truncated) => {
+  const header = [`Content-Type: text/plain; charset=${charset}`, `Content-Transfer-Encoding: ${encoding}`, '', '']
+  const read = await readMessage(Buffer.from(`${header.join('\r\n')}${body}\r\n`))
+  expect([read.text?.length, read.truncated]).toEqual([1_000_000, truncated])
+  expect(new Set(read.text?.trimEnd()).size).toBe(1)
+})
+
+describe('the event loop is yielded', () => {
+  const MIB = 1024 * 1024
+  /** Rounds of the event loop until work is done. */
+  const roundsOf = async (work: () => Promise<unknown>) => {
+    let rounds = 0
+    let over = false
+    const round = () => {
+      rounds++
+      if (!over) setImmediate(round)
+    }
+    setImmediate(round)
+    await work()
+    over = true
+    return rounds
+  }
+  const nested = (depth: number, inner: string): string => {
+    if (depth === 0) return inner
+    const part = nested(depth - 1, inner)
+    return `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n${part}\r\n--b${depth}--\r\n`
+  }
+  const base64 = (bytes: number) => `${'QUJD'.repeat(19)}\r\n`.repeat(bytes / 78)
+  const attachment = (encoding: string, body: string) =>
+    `Content-Type: application/pdf\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}`
+  const many = Array.from({ length: 20 }, () => `--m\r\n${attachment('base64', base64(2 * MIB))}`)
+
+  const small = Array.from({ length: 64 }, () => `--m\r\n${attachment('base64', base64(MIB / 8))}`)
+
+  test.each<[string, string, rounds: number]>([
+    ['ten multiparts, one in the other', nested(10, attachment('base64', base64(8 * MIB))), 60],
+    ['an attachment in quoted-printable', attachment('quoted-printable', '=3D=\r\n'.repeat(2 * MIB)), 10],
+    ['an attachment of soft line breaks', attachment('quoted-printable', '=\r\n'.repeat(4 * MIB)), 10],
+    ['many small attachments', `Content-Type: multipart/mixed; boundary=m\r\n\r\n${small.join('')}\r\n--m--`, 8],
+    ['text in quoted-printable', `Content-Transfer-Encoding: quoted-printable\r\n\r\n${'=3D'.repeat(4 * MIB)}`, 3],
+    ['many attachments', `Content-Type: multipart/mixed; boundary=m\r\n\r\n${many.join('')}\r\n--m--`, 50],
+  ])('while a message with %s is read', async (_, raw, rounds) => {
+    expect(await roundsOf(() => readMessage(Buffer.from(raw)))).toBeGreaterThanOrEqual(rounds)
+  })
+
+  test('while an attachment is decoded', async () => {
+    const raw = Buffer.from(nested(1, attachment('quoted-printable', '=41=42=\r\n'.repeat(2 * MIB))))
+    const rounds = await roundsOf(async () => expect((await readAttachment(raw, 0))?.size).toBe(4 * MIB))
+    expect(rounds).toBeGreaterThanOrEqual(20)
+  })
 })

@@ -1,7 +1,9 @@
 /** A captured message as a program reads it: header, text, HTML, links, codes and attachments. */
+import { concatInTurns, countTurns, runInTurns } from '../../../platform/concurrency/event-loop-turns.ts'
 import { parameters } from '../../message/content-type.ts'
 import { decodeWords, fieldText, parseHeader } from '../../message/headers.ts'
-import { contentOf, isAttached, type MimePart, partsOf, readMime } from '../../message/mime-reader.ts'
+import { contentPieces, decodeText, findParts, type MimePart, shownPart } from '../../message/mime-reader.ts'
+import { STEP_CHARACTERS } from '../../message/transfer-encoding.ts'
 import { htmlToText } from '../../templates/rendering/html-to-text.ts'
 import { findCodes } from '../rules/find-codes.ts'
 import { findLinks, type MessageLink } from './find-links.ts'
@@ -34,28 +36,74 @@ const MAX_HEADERS = 200
 const MAX_VALUE = 8_192
 /** Characters of text, and of HTML. */
 const MAX_TEXT = 1_000_000
+/** Octets of them that are decoded: a character has at most four. */
+const MAX_TEXT_OCTETS = 4 * MAX_TEXT
 const MAX_ATTACHMENTS = 100
 
-/** Reads a message of any origin, in time that grows with its size. Never throws. */
+/** Reads a message of any origin in turns of the event loop, in time that grows with its size. Never throws. */
 export async function readMessage(raw: Buffer): Promise<ReadMessage> {
-  const { text, html } = readMime(raw)
-  const [shownText, shownHtml] = [text?.slice(0, MAX_TEXT), html?.slice(0, MAX_TEXT)]
-  const words = shownText ?? (shownHtml === undefined ? '' : await htmlToText(shownHtml))
+  const parts = await runInTurns(findParts(raw.toString('latin1')))
+  const processed = countTurns()
+  const [text, html] = [
+    await readText(shownPart(parts, 'text/plain'), processed),
+    await readText(shownPart(parts, 'text/html'), processed),
+  ]
+  const words = text?.shown ?? (html ? await htmlToText(html.shown) : '')
+  const attachments: Attachment[] = []
+  for (const [index, part] of attachedParts(parts).entries())
+    attachments.push(describe(part, index, await sizeOf(part, processed)))
   return {
     headers: headersOf(raw),
-    text: shownText,
-    html: shownHtml,
-    truncated: shownText !== text || shownHtml !== html,
-    links: await findLinks({ html: shownHtml, text: shownText }),
+    text: text?.shown,
+    html: html?.shown,
+    truncated: text?.truncated === true || html?.truncated === true,
+    links: await findLinks({ html: html?.shown, text: text?.shown }),
     codes: findCodes(words),
-    attachments: attachedParts(raw).map(toAttachment),
+    attachments,
   }
 }
 
 /** The bytes of one attachment with its description; undefined: the message has none with this index. */
-export function readAttachment(raw: Buffer, index: number): (Attachment & { content: Buffer }) | undefined {
-  const part = attachedParts(raw)[index]
-  return part && { ...toAttachment(part, index), content: contentOf(part) }
+export async function readAttachment(
+  raw: Buffer,
+  index: number,
+): Promise<(Attachment & { content: Buffer }) | undefined> {
+  const part = attachedParts(await runInTurns(findParts(raw.toString('latin1'))))[index]
+  if (!part) return undefined
+  const pieces: Buffer[] = []
+  for await (const piece of decodeInTurns(part, countTurns())) pieces.push(piece)
+  const content = await concatInTurns(pieces)
+  return { ...describe(part, index, content.length), content }
+}
+
+type Turns = ReturnType<typeof countTurns>
+
+/** The beginning of a text. */
+async function readText(part: MimePart | undefined, processed: Turns) {
+  if (!part) return undefined
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of decodeInTurns(part, processed)) {
+    pieces.push(piece)
+    size += piece.length
+    if (size > MAX_TEXT_OCTETS) break
+  }
+  const text = decodeText((await concatInTurns(pieces)).subarray(0, MAX_TEXT_OCTETS), part)
+  return { shown: text.slice(0, MAX_TEXT), truncated: text.length > MAX_TEXT || size > MAX_TEXT_OCTETS }
+}
+
+async function sizeOf(part: MimePart, processed: Turns): Promise<number> {
+  let size = 0
+  for await (const { length } of decodeInTurns(part, processed)) size += length
+  return size
+}
+
+async function* decodeInTurns(part: MimePart, processed: Turns): AsyncGenerator<Buffer> {
+  for (const piece of contentPieces(part)) {
+    yield piece
+    // A piece of soft line breaks has no octets.
+    await processed(Math.max(piece.length, Math.min(part.body.length, STEP_CHARACTERS)))
+  }
 }
 
 /** Acceptance has validated the header; one that cannot be read is shown as none. */
@@ -68,18 +116,17 @@ function headersOf(raw: Buffer): { name: string; value: string }[] {
   }))
 }
 
-function attachedParts(raw: Buffer): MimePart[] {
-  const parts = partsOf(raw.toString('latin1'))
-  const shown = ['text/plain', 'text/html'].map(type => parts.find(part => part.type === type && !isAttached(part)))
+function attachedParts(parts: readonly MimePart[]): MimePart[] {
+  const shown = [shownPart(parts, 'text/plain'), shownPart(parts, 'text/html')]
   return parts.filter(part => !shown.includes(part)).slice(0, MAX_ATTACHMENTS)
 }
 
-function toAttachment(part: MimePart, index: number): Attachment {
+function describe(part: MimePart, index: number, size: number): Attachment {
   return {
     index,
     filename: filenameOf(part) ?? `part-${index + 1}`,
     contentType: /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(part.type) ? part.type : 'application/octet-stream',
-    size: contentOf(part).length,
+    size,
     contentId: part.field('content-id')?.replace(/^<|>$/g, ''),
   }
 }

@@ -37,28 +37,42 @@ export async function listInboxMessages(
   const captured = collectionOf(mongo.db, CAPTURED)
   const own = ofPlace(place)
   const last = after === undefined ? undefined : await captured.findOne({ _id: after, ...own }, { projection: SUMMARY })
-  const wanted = {
+  const range = {
     ...own,
-    ...(to !== undefined && { find_to: to.toLowerCase() }),
     ...(since && { at: { $gte: since } }),
     ...(last && { $and: [afterPosition<CapturedDoc>({ at: last.at, id: last._id }, 'at')] }),
   }
+  const received = to === undefined ? range : { ...range, find_to: to.toLowerCase() }
   const of = (filter: mongoose.mongo.Filter<CapturedDoc>) =>
     captured.find(filter).project<CapturedSummary>(SUMMARY).sort(NEWEST)
-  if (subject === undefined) return of(wanted).limit(limit).toArray()
-  const index = to === undefined ? INBOX_ORDER : INBOX_RECIPIENTS
-  const subjects = captured.find(wanted).project<Subject>({ _id: 1, subject: 1 }).sort(NEWEST).hint(index)
-  const ids = await idsWith(subject.toLowerCase(), subjects, limit)
+  if (subject === undefined) return of(received).limit(limit).toArray()
+  // Ids and subjects come from the indexes alone: no other message is read.
+  const toAddress = captured.find(received).project<{ _id: string }>({ _id: 1 }).hint(INBOX_RECIPIENTS)
+  const among = to === undefined ? undefined : new Set((await toAddress.toArray()).map(({ _id }) => _id))
+  if (among?.size === 0) return []
+  const subjects = captured.find(range).project<Subject>({ _id: 1, subject: 1 }).sort(NEWEST).hint(INBOX_ORDER)
+  const ids = await firstIds(
+    subjects,
+    limit,
+    one => isAbout(one, subject.toLowerCase()) && among?.has(one._id) !== false,
+  )
   return ids.length === 0 ? [] : of({ ...own, _id: { $in: ids } }).toArray()
 }
 
 type Subject = Pick<CapturedDoc, '_id' | 'subject'>
 
-/** The first ids whose subjects contain the words. The subjects come from the index alone: no message is read. */
-async function idsWith(words: string, subjects: AsyncIterable<Subject>, limit: number): Promise<string[]> {
+function isAbout({ subject }: Subject, words: string): boolean {
+  return subject?.toLowerCase().includes(words) === true
+}
+
+async function firstIds(
+  subjects: AsyncIterable<Subject>,
+  limit: number,
+  isWanted: (one: Subject) => boolean,
+): Promise<string[]> {
   const ids: string[] = []
-  for await (const { _id, subject } of subjects) {
-    if (subject?.toLowerCase().includes(words)) ids.push(_id)
+  for await (const one of subjects) {
+    if (isWanted(one)) ids.push(one._id)
     if (ids.length === limit) break
   }
   return ids

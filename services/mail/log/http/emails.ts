@@ -2,6 +2,7 @@
 
 import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
+import { runInTurns } from '../../../platform/concurrency/event-loop-turns.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
@@ -10,7 +11,7 @@ import { findHoldsOf } from '../../delivery/control/store/holds.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { isFrom } from '../../message/address.ts'
-import { readMime } from '../../message/mime-reader.ts'
+import { findParts, readMime } from '../../message/mime-reader.ts'
 import { readBody } from '../../store/bodies.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { explainMessage } from '../explain-message.ts'
@@ -54,7 +55,7 @@ export function addLogRoutes(router: Router, { authorise, mongo, clock }: LogRou
     answerRaw(context, await rawOf(mongo, await message(principal, params.id)), params.id)
   })
   bind(router, authorise, previewEmail, async ({ params }, principal, context) => {
-    answerPreview(context, await rawOf(mongo, await message(principal, params.id)))
+    await answerPreview(context, await rawOf(mongo, await message(principal, params.id)))
   })
 }
 
@@ -92,8 +93,8 @@ export function answerRaw(context: WebContext, raw: Buffer, name: string): void 
 }
 
 /** Answers the page of a preview. */
-export function answerPreview(context: WebContext, raw: Buffer): void {
-  answerPage(context, previewPage(readMime(raw)))
+export async function answerPreview(context: WebContext, raw: Buffer): Promise<void> {
+  answerPage(context, previewPage(readMime(raw, await runInTurns(findParts(raw.toString('latin1'))))))
 }
 
 /** Answers HTML that is not trusted, for a sandboxed frame. */

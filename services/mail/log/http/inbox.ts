@@ -34,7 +34,7 @@ export function addInboxRoutes(router: Router, { authorise, mongo }: LogRoutesDe
     answerRaw(context, await rawOf(mongo, principal, params.id), params.id)
   })
   bind(router, authorise, previewInbox, async ({ params }, principal, context) => {
-    answerPreview(context, await rawOf(mongo, principal, params.id))
+    await answerPreview(context, await rawOf(mongo, principal, params.id))
   })
 }
 

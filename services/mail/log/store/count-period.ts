@@ -53,6 +53,10 @@ export async function countPeriod(
 }
 
 const DOMAIN_OF = (address: string) => ({ $arrayElemAt: [{ $split: [address, '@'] }, -1] })
+/** Recipients to which something went out. */
+const NOT_SIMULATED = {
+  $filter: { input: '$rcpts', cond: { $ne: [{ $toLower: DOMAIN_OF('$$this.email') }, SIMULATOR_DOMAIN] } },
+}
 
 function byDimensions(range: object, most: number): object[] {
   const isFailed = { $in: ['$rcpts.status', [...FAILED_STATUSES]] }
@@ -60,7 +64,7 @@ function byDimensions(range: object, most: number): object[] {
     { $match: range },
     {
       $project: {
-        ...{ _id: 0, 'rcpts.status': 1, 'rcpts.email': 1, 'rcpts.kind': 1, via: '$via.id' },
+        ...{ _id: 0, rcpts: NOT_SIMULATED, via: '$via.id' },
         sender: { $toLower: DOMAIN_OF('$from') },
         tagged: { $gt: [{ $size: { $ifNull: ['$tags', []] } }, 0] },
       },
@@ -81,8 +85,6 @@ function byDimensions(range: object, most: number): object[] {
         tagged: { $max: '$tagged' },
       },
     },
-    // Nothing of it went out.
-    { $match: { '_id.domain': { $ne: SIMULATOR_DOMAIN } } },
     {
       $facet: {
         totals: [
@@ -108,10 +110,9 @@ function byDimensions(range: object, most: number): object[] {
 function byTag(range: object, most: number): object[] {
   return [
     { $match: { ...range, 'tags.0': { $exists: true } } },
-    { $project: { _id: 0, tags: 1, 'rcpts.status': 1, 'rcpts.email': 1 } },
+    { $project: { _id: 0, tags: 1, rcpts: NOT_SIMULATED } },
     { $unwind: '$tags' },
     { $unwind: '$rcpts' },
-    { $match: { $expr: { $ne: [DOMAIN_OF('$rcpts.email'), SIMULATOR_DOMAIN] } } },
     {
       $group: {
         _id: { tag: { $concat: ['$tags.name', ':', '$tags.value'] }, status: '$rcpts.status' },

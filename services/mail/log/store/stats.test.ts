@@ -43,6 +43,33 @@ test.each([0.5, 3, 9])('a day whose recipient bounced after %f days is counted a
 })
 
 describe('a day', () => {
+  test.each<[string, Record<string, RecipientStatus>, messages: number, delivered: number]>([
+    ['only', { 'delivered@simulator.invalid': 'delivered' }, 0, 0],
+    ['first', { 'delivered@simulator.invalid': 'delivered', 'ann@one.example': 'delivered' }, 1, 1],
+    ['last', { 'ann@one.example': 'delivered', 'delivered@simulator.invalid': 'delivered' }, 1, 1],
+    [
+      'first and second',
+      {
+        'a@simulator.invalid': 'bounced',
+        'b@Simulator.Invalid': 'bounced',
+        'a@x.example': 'delivered',
+        'b@x.example': 'delivered',
+      },
+      1,
+      2,
+    ],
+  ])('counts a message whose %s recipients are simulated by the others', async (_, rcpts, messages, delivered) => {
+    const user = newId('usr')
+    await give(user, rcpts, { tags: [{ name: 'kind', value: 'x' }] })
+    const [day] = await statsOfDays(mongo.db, user, [DAY], { now: morning(NEXT), logDays: 30 })
+    const recipients = delivered > 0 ? { delivered } : {}
+    expect(day).toMatchObject({
+      ...{ messages, recipients },
+      by: { tags: delivered > 0 ? [{ name: 'kind:x', recipients }] : [] },
+    })
+    expect(Object.keys(day?.recipients ?? {})).toEqual(Object.keys(recipients))
+  })
+
   test('counts messages, recipients and their domains, of this account and without tests', async () => {
     const user = newId('usr')
     await give(user, { 'a@one.example': 'delivered', 'b@one.example': 'bounced', '"x@y"@two.example': 'delivered' })

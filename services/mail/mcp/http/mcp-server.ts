@@ -2,7 +2,7 @@
 import { type CallToolResult, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { problemBody, toProblem } from '../../../platform/http/web-app.ts'
 import { VERSION } from '../../../platform/version.ts'
-import { resultText } from '../rules/tool-result.ts'
+import { adviceOnSize, resultText } from '../rules/tool-result.ts'
 import { type Own, TOOLS, type Tool } from './tools.ts'
 
 /** The caller of a request, for the tools. */
@@ -46,7 +46,7 @@ async function call(tool: Tool, input: Parameters<Tool['run']>[1], caller: ToolC
   try {
     const text = resultText(await tool.run(caller.own, input))
     if (text !== undefined) return { content: [{ type: 'text', text }] }
-    return refused({ code: 'result_too_large', detail: 'The result is too large. Ask for fewer items (limit).' })
+    return refused({ code: 'result_too_large', detail: adviceOnSize(Object.keys(tool.input.shape)) })
   } catch (error) {
     const problem = toProblem(error)
     if (problem.code === 'internal') caller.report(error)

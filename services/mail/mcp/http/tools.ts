@@ -11,6 +11,8 @@ import { getStats } from '../../log/http/stats-contract.ts'
 import { sendEmail } from '../../submission/http/send-contract.ts'
 import { listSuppressionsOperation } from '../../suppressions/http/suppressions-contract.ts'
 import { SUPPRESSION_REASONS } from '../../suppressions/rules/suppression.ts'
+import { newestEvents, ofRecipient } from '../rules/message-history.ts'
+import { MAX_ITEMS } from '../rules/tool-result.ts'
 
 /** Runs an operation of the API for the caller of the request. */
 export type Own = <E extends AnyEndpoint<Access>>(operation: E, input?: OwnInput) => Promise<OwnAnswer<E>>
@@ -57,12 +59,19 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'get_message',
     title: 'Show a message',
-    description: 'One message with the state of every recipient and its history. Its body is not shown.',
-    input: z.strictObject({ id }),
-    async run(own, params) {
+    description:
+      'One message with the state of every recipient and its newest events, oldest first. Its body is not shown.',
+    input: z.strictObject({
+      id,
+      recipient: text('Only this recipient.'),
+      limit: z.number().int().min(1).max(MAX_ITEMS).default(MAX_ITEMS).describe('Most events.'),
+    }),
+    async run(own, { id, recipient, limit }) {
+      const params = { id }
       const message = await own(getEmail, { params })
-      const { data: events } = await own(listEmailEvents, { params })
-      return { message, events }
+      const { data } = await own(listEmailEvents, { params })
+      const { events, leftOut } = newestEvents(data, { recipient, limit })
+      return { ...(leftOut && { shortened: true }), message: ofRecipient(message, recipient), events }
     },
   }),
   tool({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boundedResult, resultText } from './tool-result.ts'
+import { adviceOnSize, boundedResult, resultText } from './tool-result.ts'
 
 describe('boundedResult', () => {
   test.each<[string, unknown, unknown]>([
@@ -46,4 +46,14 @@ describe('resultText', () => {
     expect(resultText({ a: Array(40).fill('x'.repeat(2_000)) })).toHaveLength(80_127)
     expect(resultText({ a: Array(60).fill('x'.repeat(2_000)) })).toBeUndefined()
   })
+})
+
+test.each([
+  [['q', 'limit'], 'The result is too large. Ask for fewer items (limit).'],
+  [['id', 'recipient', 'limit'], 'The result is too large. Ask for one recipient (recipient) or fewer items (limit).'],
+  [['since', 'until'], 'The result is too large. Ask for a shorter time (since, until).'],
+  [['id'], expect.stringContaining('cannot show a part')],
+  [[], expect.stringContaining('cannot show a part')],
+])('a result that is too large for a tool with the inputs %j', (inputs, detail) => {
+  expect(adviceOnSize(inputs)).toEqual(detail)
 })

@@ -3,7 +3,7 @@
 /** Most characters of one text: the public key of a DKIM record and a long reply have fewer. */
 const TEXT_CHARS = 2_000
 /** Most items of a list inside a result. */
-const ITEMS = 100
+export const MAX_ITEMS = 100
 /** Most characters of a whole result: what a model can read in one go. */
 const RESULT_CHARS = 100_000
 
@@ -35,8 +35,8 @@ export function boundedResult(answer: unknown): { result: unknown; shortened: bo
       return `${text.slice(0, TEXT_CHARS).replace(/[\ud800-\udbff]$/, '')} [shortened]`
     }
     if (Array.isArray(value)) {
-      if (value.length > ITEMS) shortened = true
-      return value.slice(0, ITEMS).map(bound)
+      if (value.length > MAX_ITEMS) shortened = true
+      return value.slice(0, MAX_ITEMS).map(bound)
     }
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
@@ -51,4 +51,19 @@ export function resultText(answer: unknown): string | undefined {
   const { result, shortened } = boundedResult(answer)
   const text = JSON.stringify(shortened ? { shortened, ...(result as object) } : result)
   return text.length > RESULT_CHARS ? undefined : text
+}
+
+/** What makes a result smaller, by the name of the input. */
+const SMALLER: Readonly<Record<string, string>> = {
+  limit: 'fewer items (limit)',
+  recipient: 'one recipient (recipient)',
+  since: 'a shorter time (since, until)',
+}
+
+/** The refusal of a result that is too long, for a tool with these inputs. */
+export function adviceOnSize(inputs: readonly string[]): string {
+  const ways = inputs.flatMap(name => SMALLER[name] ?? [])
+  return ways.length > 0
+    ? `The result is too large. Ask for ${ways.join(' or ')}.`
+    : 'The result is too large, and this tool cannot show a part of it. The panel and the HTTP API show all of it.'
 }

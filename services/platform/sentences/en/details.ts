@@ -57,6 +57,8 @@ export const details = {
   'detail.export_running': 'An export of this account is running already.',
   'detail.streams': 'At most {count} streams may be open.',
   'detail.inbox_waiters': 'At most {count} requests of an account may wait for messages.',
+  'detail.inbox_waiters_busy':
+    'Too many requests of all accounts wait for messages at this process; try again in a few seconds.',
   'detail.no_attachment': 'The message has no attachment with this number.',
   'detail.no_captured_message': 'There is no captured message with this id.',
   'detail.idempotency_key': 'Idempotency-Key must have 1 to 256 printable ASCII characters.',

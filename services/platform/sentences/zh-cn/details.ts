@@ -58,6 +58,7 @@ export const details: Readonly<Record<keyof typeof english, string>> = {
   'detail.export_running': '该账号已有一个导出正在进行。',
   'detail.streams': '最多可打开 {count} 个事件流。',
   'detail.inbox_waiters': '每个账号最多可有 {count} 个等待邮件的请求。',
+  'detail.inbox_waiters_busy': '该进程中所有账号等待邮件的请求过多，请几秒后重试。',
   'detail.no_attachment': '该邮件没有此编号的附件。',
   'detail.no_captured_message': '没有该编号的已捕获邮件。',
   'detail.idempotency_key': 'Idempotency-Key 须为 1 到 256 个可打印的 ASCII 字符。',
