@@ -12,6 +12,8 @@ import { catalogues, open, signedIn } from './support/user-actions.ts'
 
 /** More than any page has. */
 const MANY = 1_000
+/** On a busy machine. */
+const PATIENT = { timeout: 30_000 }
 let service: PanelService
 let browser: TestBrowser
 let other: UserDoc
@@ -60,7 +62,7 @@ test.each(['en', 'zh-CN'] as const)('in %s, the palette and the lists find a nam
     await open(page, path)
     await page.getByRole('textbox', { name: messages.search }).fill(text.toUpperCase())
     await page.waitForURL(url => url.searchParams.get('search') === text.toUpperCase())
-    await expect.poll(async () => (await rowsOf(page)).map(row => row.includes(text))).toEqual([true])
+    await expect.poll(async () => (await rowsOf(page)).map(row => row.includes(text)), PATIENT).toEqual([true])
   }
   await open(page, '/domains?search=nothing-like-it')
   await page.getByRole('heading', { name: words.noMatch }).waitFor()
@@ -76,7 +78,7 @@ test.each(['en', 'zh-CN'] as const)('in %s, an admin without domains sees that o
   await page.getByRole('heading', { name: words.none }).waitFor()
   await page.getByRole('link', { name: words.ofOthers_other.replace('{{shown}}', '100+') }).click()
   await page.waitForURL(url => url.pathname === '/admin/domains')
-  await expect.poll(async () => (await rowsOf(page)).length).toBeGreaterThan(0)
+  await expect.poll(async () => (await rowsOf(page)).length, PATIENT).toBeGreaterThan(0)
   expect(complaints).toEqual([])
   await leave()
 })
@@ -115,7 +117,7 @@ test.each(['en', 'zh-CN'] as const)(
     expect(await failed.count()).toBe(0)
     await page.context().setOffline(true)
     // One for the count and one for the list.
-    await expect.poll(() => page.locator('.pw-stale').count()).toBe(2)
+    await expect.poll(() => page.locator('.pw-stale').count(), PATIENT).toBe(2)
     await text.waitFor()
     await page.context().setOffline(false)
     await leave()

@@ -107,7 +107,7 @@ async function follow(page: Page, href: string): Promise<number> {
   const counted = page.waitForResponse(answer => answer.url().includes('/api/v1/emails/count'))
   await open(page, href)
   const { count } = (await (await counted).json()) as { count: number }
-  await expect.poll(() => page.locator('#content tbody tr').count(), { message: href }).toBe(count)
+  await expect.poll(() => page.locator('#content tbody tr').count(), { message: href, timeout: 30_000 }).toBe(count)
   return count
 }
 
@@ -115,7 +115,7 @@ test.each([
   ['en', '/?days=7'],
   ['zh-CN', '/?days=7'],
   ['en', '/?hours=24'],
-] as const)('in %s, %s: tiles, bars and rows lead to what they count', async (language, path) => {
+] as const)('in %s, %s: tiles, bars and rows lead to what they count', { timeout: 600_000 }, async (language, path) => {
   const { overview: labels, messages: words } = catalogues[language]
   const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
   await openCounted(page, path)
@@ -157,7 +157,7 @@ test.each([
   await leave()
 })
 
-test('each part of a bar leads to the messages of its series', async () => {
+test('each part of a bar leads to the messages of its series', { timeout: 300_000 }, async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   const parts = page.locator('.pw-chart-bar > span')
   await openCounted(page, '/?days=7')
