@@ -221,7 +221,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     // One request: the one of the button.
     expect(visitor.complaints.splice(0).map(text => text.includes('422'))).toEqual([true])
     await attribute.fill('platform')
-    await form.getByRole('textbox', { name: labels.subs.ruleValue }).fill('1')
+    await form.getByRole('combobox', { name: labels.subs.ruleValue }).click()
+    await page.getByRole('option', { name: labels.subs.on, exact: true }).click()
     await form.getByRole('button', { name: labels.subs.addSchedule }).click()
     await form.getByRole('combobox', { name: labels.subs.scheduleState }).click()
     await page.getByRole('option', { name: labels.subs.offForAll }).click()
