@@ -112,7 +112,7 @@ export async function changeSettings(
   id: string,
   { lang, tz }: { lang?: UserDoc['lang'] | undefined; tz?: string | undefined },
 ): Promise<UserDoc> {
-  const change = { ...(lang === undefined ? {} : { lang }), ...(tz === undefined ? {} : { tz }) }
+  const change = { ...(lang === undefined ? {} : { lang, lang_chosen: true }), ...(tz === undefined ? {} : { tz }) }
   return found(Object.keys(change).length > 0 ? await updateUser(mongo.db, id, change) : await findUser(mongo.db, id))
 }
 

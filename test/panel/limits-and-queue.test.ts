@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { ask } from './support/seed-through-api.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
@@ -84,5 +85,65 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await dialog.getByRole('textbox', { name: labels.queue.scopes.destination }).fill(destination)
     await dialog.getByRole('button', { name: labels.queue.ask.retry }).click()
     await rows.filter({ hasText: labels.queue.ask.retry }).waitFor()
+  })
+
+  test.each(['/admin/queues', '/messages'])('canceling on %s names how many messages it is about', async path => {
+    const to = `${path.split('/').at(-1)}.cancel.${site}`
+    const send = { from: 'hello@sandbox.mail.example.com', subject: 'later', text: 'x', to: [`a@${to}`, `b@${to}`] }
+    const scheduled_at = new Date(Date.now() + 86_400_000).toISOString()
+    for (let n = 0; n < 3; n++) await ask(page, 'POST', '/api/v1/emails', { ...send, scheduled_at })
+    await open(page, path)
+    if (path === '/admin/queues') {
+      // Scheduled mail is not retried.
+      await page.getByRole('cell', { name: to, exact: true }).waitFor()
+      const retry = `${labels.operator.retryNow}: ${to}`
+      expect(await page.getByRole('button', { name: retry, exact: true }).count()).toBe(0)
+    }
+    const dialog = page.getByRole('dialog')
+    const toConfirm = async (destination: string) => {
+      await page.getByRole('button', { name: labels.queue.ask.cancel, exact: true }).first().click()
+      await dialog.getByRole('textbox', { name: labels.queue.scopes.destination }).fill(destination)
+      await dialog.getByRole('button', { name: labels.queue.continue }).click()
+    }
+    const messages = labels.queue.messages.exact_other.replace('{{number}}', '3')
+    const question = labels.queue.confirm.destination.replace('{{messages}}', messages).replace('{{name}}', to)
+    await toConfirm(to)
+    await dialog.getByText(question).waitFor()
+    await picture(page, `queue-cancel${path.replaceAll('/', '-')}`, language)
+    await dialog.getByRole('button', { name: labels.queue.keep }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(
+      await page.getByRole('row').filter({ hasText: to }).filter({ hasText: labels.queue.ask.cancel }).count(),
+    ).toBe(0)
+
+    await toConfirm(to)
+    await dialog.getByText(question).waitFor()
+    await dialog.getByRole('button', { name: labels.queue.ask.cancel }).click()
+    const row = page.getByRole('row').filter({ hasText: to }).filter({ hasText: labels.queue.ask.cancel })
+    await row.getByText(labels.queue.finished).waitFor({ timeout: 30_000 })
+
+    await toConfirm(to)
+    await dialog.getByText(labels.queue.nothingWaits.destination.replace('{{name}}', to)).waitFor()
+    await dialog.getByRole('button', { name: labels.ui.close, exact: true }).click()
+  })
+
+  test('canceling the mail of the own account names the account', async () => {
+    await ask(page, 'POST', '/api/v1/emails', {
+      ...{ from: 'hello@sandbox.mail.example.com', subject: 'one', text: 'x', to: `c@one.${site}` },
+      scheduled_at: new Date(Date.now() + 86_400_000).toISOString(),
+    })
+    await open(page, '/messages')
+    await page.getByRole('button', { name: labels.queue.ask.cancel, exact: true }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: labels.queue.mailOf }).click()
+    await page.getByRole('option', { name: labels.queue.scopes.account }).click()
+    await dialog.getByRole('button', { name: labels.queue.continue }).click()
+    const messages = labels.queue.messages.exact_one.replace('{{number}}', '1')
+    const question = labels.queue.confirm.account.replace('{{messages}}', messages)
+    await dialog.getByText(question.replace('{{name}}', service.admin.username)).waitFor()
+    await dialog.getByRole('button', { name: labels.queue.ask.cancel }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const row = page.getByRole('row').filter({ hasText: service.admin.username })
+    await row.filter({ hasText: labels.queue.finished }).first().waitFor({ timeout: 30_000 })
   })
 })

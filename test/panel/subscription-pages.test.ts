@@ -86,6 +86,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await rowOf('Ada').getByText(labels.subs.status[1], { exact: true }).waitFor()
     const end = async () => (await rowOf('Ada').getByRole('cell').nth(6).locator('time').getAttribute('datetime')) ?? ''
     const before = await end()
+    // Dates, and not only how far away they are.
+    for (const column of [5, 6]) expect(await rowOf('Ada').getByRole('cell').nth(column).innerText()).toMatch(/20\d\d/)
 
     await menu('Ada', labels.subs.extend)
     const more = dialog().getByRole('textbox', { name: labels.subs.daysMore })
@@ -129,6 +131,11 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     // Ends are dates, not seconds.
     const end = rowOf(subscription.extend).locator('div').filter({ hasText: labels.subs.changeFields.end })
     expect(await end.last().innerText()).toMatch(/20\d\d/)
+    // The plan by its name, and no payment where there was none.
+    const created = rowOf(subscription.create)
+    await created.locator('summary').click()
+    await created.getByRole('link', { name: 'Monthly', exact: true }).first().waitFor()
+    expect(await created.innerText()).not.toMatch(/[{}"[\]]|0000/)
     expect(await rowOf(plan.create).count()).toBe(0)
     await page.getByRole('button', { name: labels.subs.allChanges }).click()
     await rowOf(plan.create).first().waitFor()
@@ -221,7 +228,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     // One request: the one of the button.
     expect(visitor.complaints.splice(0).map(text => text.includes('422'))).toEqual([true])
     await attribute.fill('platform')
-    await form.getByRole('textbox', { name: labels.subs.ruleValue }).fill('1')
+    await form.getByRole('combobox', { name: labels.subs.ruleValue }).click()
+    await page.getByRole('option', { name: labels.subs.on, exact: true }).click()
     await form.getByRole('button', { name: labels.subs.addSchedule }).click()
     await form.getByRole('combobox', { name: labels.subs.scheduleState }).click()
     await page.getByRole('option', { name: labels.subs.offForAll }).click()

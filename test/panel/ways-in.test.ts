@@ -1,6 +1,7 @@
 /** Ways into the panel and back into it, as users go them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { codeOf, stepAt } from '../../services/accounts/rules/totp.ts'
+import { LANGUAGES } from '../../services/panel/state/preferences.ts'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { linkInMail } from './support/account-mail.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
@@ -166,3 +167,31 @@ function authenticatorCode(secret: string, ahead: number): string {
   const bytes = digits.join('').match(/.{8}/g) ?? []
   return codeOf(Buffer.from(bytes.map(byte => Number.parseInt(byte, 2))), stepAt(Date.now()) + ahead)
 }
+
+test('the panel follows the browser until the user chooses a language', async () => {
+  const login = { username: 'polyglot', password: PASSWORD }
+  await giveUser(service.mongo.db, { username: login.username })
+  const languageIn = async (language: 'en' | 'zh-CN') => {
+    const visitor = await browser.visit(service.url, { language })
+    await visitor.page.goto('/')
+    await signIn(visitor.page, login)
+    await visitor.page.getByRole('heading', { level: 1 }).first().waitFor()
+    return { ...visitor, shown: await visitor.page.locator('html').getAttribute('lang') }
+  }
+  const english = await languageIn('en')
+  expect(english.shown).toBe('en')
+  await english.leave()
+  const chinese = await languageIn('zh-CN')
+  expect(chinese.shown).toBe('zh-CN')
+  await chinese.page.reload()
+  await chinese.page.getByRole('heading', { level: 1, name: catalogues['zh-CN'].start.title }).waitFor()
+  // Chosen once, it counts in every browser.
+  await chinese.page.getByRole('button', { name: catalogues['zh-CN'].ui.language }).click()
+  const saved = chinese.page.waitForResponse(response => response.request().method() === 'PATCH')
+  await chinese.page.getByRole('menuitem', { name: LANGUAGES.en }).click()
+  expect((await saved).status()).toBe(200)
+  await chinese.leave()
+  const another = await languageIn('zh-CN')
+  expect(another.shown).toBe('en')
+  await another.leave()
+})

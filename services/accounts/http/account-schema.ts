@@ -23,6 +23,7 @@ export const user = z
     role: z.enum(['admin', 'user']),
     status: z.enum(['active', 'suspended']),
     lang,
+    lang_chosen: z.boolean().describe('Whether the user chose the language; until then the panel follows the browser.'),
     tz: z.string(),
     recipients_per_day: z.number().int().describe('To how many recipients it may send in a day (UTC); 0 = no limit.'),
     managed_by: z.strictObject({ kind: z.string(), namespace: z.string(), name: z.string() }).nullable(),

@@ -15,6 +15,8 @@ export function showUser(doc: UserDoc): z.input<typeof user> {
     role: doc.role,
     status: doc.status,
     lang: doc.lang,
+    // English is the default of new accounts.
+    lang_chosen: doc.lang_chosen ?? doc.lang !== 'en',
     tz: doc.tz,
     recipients_per_day: doc.recipients_per_day ?? 0,
     managed_by: showManagedBy(doc.managed_by),

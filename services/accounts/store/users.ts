@@ -27,6 +27,8 @@ export const users = defineModel('users', {
   password_hash: field.text,
   /** Language of panel and mail. */
   lang: field.oneOf('en', 'zh'),
+  /** The user chose it; absent: it is a default, or was chosen in a release that did not note that. */
+  lang_chosen: field.optional(Boolean),
   /** IANA time zone. */
   tz: field.text,
   /** To how many recipients it may send in a day (UTC); absent or 0 = no limit. */

@@ -33,9 +33,6 @@ export interface DomainDeps extends ActingResource {
   secrets: Secrets
 }
 
-/** First DNS check after the registration, in milliseconds: people need a minute to write the records. */
-const FIRST_CHECK_MS = 60_000
-
 /** Registrations of an account are done one after the other, so that their number is right. */
 const registrations = createFairLimiter({ perKey: 1, waiting: 10 })
 /** Those of resources wait as long as they must: the operator asks for few at once. */
@@ -109,7 +106,8 @@ export async function newDomain(deps: DomainDeps, userId: string, name: string):
     status: 'pending',
     verification_token: randomBytes(20).toString('hex'),
     dkim: [await firstKey(deps, place)],
-    next_check_at: new Date(now.getTime() + FIRST_CHECK_MS),
+    // At once: SPF and DMARC records that exist have to be known before ours are shown.
+    next_check_at: now,
     ...(resource ? { managed_by: resource } : {}),
     created_at: now,
     updated_at: now,

@@ -89,7 +89,7 @@ function Content({ queues }: { queues: Queues }) {
   )
 }
 
-/** Retries deferred deliveries now, except while the destination is suspended. */
+/** Retries deferred deliveries now, where there are any and the destination is not suspended. */
 function RetryNow({ site, until }: { site: Queues['sites'][number]; until: string | undefined }) {
   const { t } = useTranslation()
   const retry = useWrite('retryQueueOperation', ['getQueues'])
@@ -110,6 +110,7 @@ function RetryNow({ site, until }: { site: Queues['sites'][number]; until: strin
         {t('operator.pausedUntil')} <Time at={until} />
       </StatusBadge>
     )
+  if (site.deferred === 0) return null
   return (
     <Button
       variant="subtle"

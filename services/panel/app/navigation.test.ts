@@ -20,6 +20,7 @@ const session = (
     role,
     status: 'active',
     lang: 'en',
+    lang_chosen: false,
     tz: 'UTC',
     recipients_per_day: 0,
     managed_by: null,

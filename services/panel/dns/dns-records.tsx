@@ -31,6 +31,7 @@ export function DnsRecords({ domain, unfold = false }: { domain: Domain; unfold?
   const { t } = useTranslation()
   const optional = domain.records.filter(({ need }) => need === 'optional')
   const [chosen, choose] = useState<boolean>()
+  const isNew = domain.status === 'pending' && domain.check === null
   return (
     <Card
       title={t('dns.records')}
@@ -48,9 +49,15 @@ export function DnsRecords({ domain, unfold = false }: { domain: Domain; unfold?
         </Button>
       }
     >
-      <RequiredRecords records={domain.records} />
+      {domain.verified_by === 'sandbox' ? (
+        <Text fz="sm" className="pw-record">
+          {t('dns.sandboxNeedsNone')}
+        </Text>
+      ) : (
+        <RequiredRecords records={domain.records} />
+      )}
       {domain.records.map(record =>
-        record.need === 'optional' ? null : <RecordRow key={record.id} record={record} />,
+        record.need === 'optional' ? null : <RecordRow key={record.id} record={record} isNew={isNew} />,
       )}
       {optional.length > 0 ? (
         <details
@@ -63,7 +70,7 @@ export function DnsRecords({ domain, unfold = false }: { domain: Domain; unfold?
         >
           <summary>{t('dns.optionalRecords', { count: optional.length })}</summary>
           {optional.map(record => (
-            <RecordRow key={record.id} record={record} />
+            <RecordRow key={record.id} record={record} isNew={isNew} />
           ))}
         </details>
       ) : null}
@@ -89,8 +96,10 @@ function RequiredRecords({ records }: { records: readonly DnsRecord[] }) {
   )
 }
 
-function RecordRow({ record }: { record: DnsRecord }) {
+/** `isNew`: the domain waits for its first check. */
+function RecordRow({ record, isNew }: { record: DnsRecord; isNew: boolean }) {
   const { t } = useTranslation()
+  const text = textInPlaceOfValue(record, isNew, t)
   return (
     <section
       id={`record-${record.id}`}
@@ -107,18 +116,25 @@ function RecordRow({ record }: { record: DnsRecord }) {
             {t(`dns.need.${record.need}`)}
           </Text>
         </Group>
-        <StatusBadge tone={TONES[record.status]}>
-          {record.status === 'not_started' && record.checked_at ? t('dns.notPublished') : recordStatusText(record, t)}
-        </StatusBadge>
+        <StatusBadge tone={TONES[record.status]}>{statusText(record, t)}</StatusBadge>
       </Group>
       <div className="pw-record-cells">
         <Cell label={t('dns.host')} value={record.zone_host} hint={record.name} />
-        <Cell label={t('dns.expected')} value={record.publish} />
+        {text === undefined ? (
+          <Cell label={t('dns.expected')} value={record.publish} />
+        ) : (
+          <TextCell label={t('dns.expected')} text={text} />
+        )}
         <Observed record={record} />
       </div>
       <Advice record={record} />
     </section>
   )
+}
+
+function statusText(record: DnsRecord, t: TFunction): string {
+  if (isInherited(record)) return t('dns.inherited')
+  return record.status === 'not_started' && record.checked_at ? t('dns.notPublished') : recordStatusText(record, t)
 }
 
 /** Tells a record that DNS does not have from one with another value; both are `failed`, and `pending` in new domains. */
@@ -128,6 +144,30 @@ export function recordStatusText(
 ): string {
   const isMissing = (status === 'failed' || status === 'pending') && observed.length === 0 && errors.length > 0
   return t(isMissing ? 'dns.missing' : `dns.status.${status}`)
+}
+
+/** True where the DMARC record of a domain above applies, so that the domain needs none of its own. */
+function isInherited({ purpose, status, observed, warnings_codes: codes }: DnsRecord): boolean {
+  const applies = codes.some(({ code }) => code === 'dns.dmarc_inherited')
+  return purpose === 'dmarc' && status === 'verified' && observed.length === 0 && applies
+}
+
+/** What DNS has decides about the values of SPF and DMARC; undefined where the value can be published. */
+function textInPlaceOfValue(record: DnsRecord, isNew: boolean, t: TFunction): string | undefined {
+  if (isInherited(record)) return t('dns.inheritedNoneNeeded')
+  return isNew && (record.purpose === 'spf' || record.purpose === 'dmarc') ? t('dns.checking') : undefined
+}
+
+/** In place of a value that is not to be copied. */
+function TextCell({ label, text }: { label: string; text: string }) {
+  return (
+    <div className="pw-record-cell">
+      <div className="pw-sub">{label}</div>
+      <Text fz="sm" c="dimmed">
+        {text}
+      </Text>
+    </div>
+  )
 }
 
 /** `hint`: the complete name, where the value is relative to the zone. */
@@ -164,7 +204,7 @@ function Observed({ record }: { record: DnsRecord }) {
       </div>
       {record.observed.length === 0 ? (
         <Text fz="sm" c="dimmed">
-          {t(record.checked_at ? 'dns.nothingFound' : 'dns.notLooked')}
+          {t(isInherited(record) ? 'dns.inheritedFound' : record.checked_at ? 'dns.nothingFound' : 'dns.notLooked')}
         </Text>
       ) : (
         record.observed.map(value => (

@@ -1,6 +1,6 @@
 /** Holds and actions on waiting mail: of the own account, or of all for admins. */
 
-import { Button, Group, Select, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -8,6 +8,7 @@ import { useRead, useWrite } from '../api/hooks.ts'
 import { isAbsent, Loaded } from '../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
+import { ConfirmForm } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../ui/forms/dialog.tsx'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { NeedsRole } from '../ui/forms/needs-role.tsx'
@@ -29,6 +30,7 @@ const OWNER = {
   hold: 'createHoldOperation',
   release: 'releaseHoldOperation',
   act: 'createActionOperation',
+  count: 'countQueueOperation',
 } as const
 const ADMIN = {
   holds: 'listAllHoldsOperation',
@@ -36,6 +38,7 @@ const ADMIN = {
   hold: 'createAnyHoldOperation',
   release: 'releaseAnyHoldOperation',
   act: 'createAnyActionOperation',
+  count: 'countAnyQueueOperation',
 } as const
 
 /** Both tables and the buttons above them. `admin`: for the mail of all accounts. */
@@ -155,18 +158,30 @@ function AskForm({ asking, admin, close }: { asking: Asking; admin: boolean; clo
   const operations = admin ? ADMIN : OWNER
   const hold = useWrite(operations.hold, [operations.holds])
   const act = useWrite(operations.act, [operations.actions])
-  const state = asking === 'hold' ? hold : act
+  const count = useWrite(operations.count)
+  const state = { hold, retry: act, cancel: count }[asking]
   const saved = useSaveCallbacks(close)
   const fields = useFields({ scope: 'destination' as Scope, value: '', reason: '' }, state.error)
   const { scope, value, reason } = fields.values
   // An owner has one account.
   const selected = { scope, value: scope === 'account' && !admin ? '-' : value.trim() }
-  const submit = () =>
-    asking === 'hold'
-      ? hold.mutate({ body: { ...selected, reason: reason.trim() } }, saved)
-      : act.mutate({ body: { ...selected, action: asking } }, saved)
+  const submit = () => {
+    if (asking === 'hold') hold.mutate({ body: { ...selected, reason: reason.trim() } }, saved)
+    else if (asking === 'retry') act.mutate({ body: { ...selected, action: 'retry' } }, saved)
+    else count.mutate({ query: selected })
+  }
+  if (count.data)
+    return (
+      <ConfirmCancel
+        scope={scope}
+        counted={count.data}
+        close={close}
+        run={() => act.mutateAsync({ body: { ...selected, action: 'cancel' } })}
+      />
+    )
+  const action = t(asking === 'cancel' ? 'queue.continue' : `queue.ask.${asking}`)
   return (
-    <SubmitForm state={state} fields={fields} submit={submit} action={t(`queue.ask.${asking}`)} cancel={close}>
+    <SubmitForm state={state} fields={fields} submit={submit} action={action} cancel={close}>
       <Select
         label={t('queue.mailOf')}
         description={t(`queue.hint.${asking}`)}
@@ -185,5 +200,35 @@ function AskForm({ asking, admin, close }: { asking: Asking; admin: boolean; clo
       )}
       {asking === 'hold' ? <Textarea label={t('queue.reason')} autosize {...fields.text('reason')} /> : null}
     </SubmitForm>
+  )
+}
+
+/** Names how much mail is canceled, and which. */
+function ConfirmCancel(props: {
+  scope: Scope
+  counted: Output<'countQueueOperation'>
+  close: () => void
+  run: () => Promise<unknown>
+}) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const { name, count, more } = props.counted
+  if (count === 0 && !more)
+    return (
+      <Stack gap="md">
+        <Text fz="sm">{t(`queue.nothingWaits.${props.scope}`, { name })}</Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={props.close}>
+            {t('ui.close')}
+          </Button>
+        </Group>
+      </Stack>
+    )
+  const amount = count === 0 ? 'all' : more ? 'atLeast' : 'exact'
+  const messages = t(`queue.messages.${amount}`, { count, number: number(count) })
+  return (
+    <ConfirmForm close={props.close} run={props.run} action={t('queue.ask.cancel')} dismiss={t('queue.keep')}>
+      {t(`queue.confirm.${props.scope}`, { messages, name })} {t('queue.confirmNote')}
+    </ConfirmForm>
   )
 }

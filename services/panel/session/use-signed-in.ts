@@ -8,7 +8,8 @@ import { setSessionExpired } from '../state/session-expiry.ts'
 import { languageOf, sessionQuery, useSaveLanguage } from './session.ts'
 
 /**
- * `language`: chosen on the page of the sign-in, and saved to the account; without one the panel switches to the account's.
+ * `language`: chosen on the page of the sign-in, and saved to the account; without one the panel switches to the one that
+ * the user chose for the account before, if any.
  * `to`: address of this origin to open.
  */
 export function useSignedIn({ to, language }: { to: string | undefined; language?: Language | undefined }) {
@@ -20,7 +21,7 @@ export function useSignedIn({ to, language }: { to: string | undefined; language
     queries.clear()
     queries.setQueryData(sessionQuery.queryKey, session)
     if (language) void saveLanguage(language)
-    else await changeLanguage(languageOf(session.user.lang))
+    else if (session.user.lang_chosen) await changeLanguage(languageOf(session.user.lang))
     adoptTimeZone(session.user.tz)
     router.history.push(to ?? '/')
   }

@@ -6,18 +6,15 @@ import { useRead, useWrite } from '../api/hooks.ts'
 import { MailStatusBadge } from '../mail/messages/mail-status-badge.tsx'
 import { Loaded } from '../ui/feedback/content-states.tsx'
 import { notifyError } from '../ui/feedback/notifications.ts'
-import { Note } from '../ui/feedback/status-badge.tsx'
 import { NeedsRole } from '../ui/forms/needs-role.tsx'
 import { SIMULATED } from './start-steps.ts'
 import { useSimulated } from './use-start-progress.ts'
 
-/** `from`: undefined while no domain may send. */
-export function SimulationStep({ kind, from }: { kind: keyof typeof SIMULATED; from: string | undefined }) {
+export function SimulationStep({ kind, from }: { kind: keyof typeof SIMULATED; from: string }) {
   const { t } = useTranslation()
   const send = useWrite('sendEmail', ['listEmails'])
   const latest = useSimulated(kind).data?.data[0]
   const to = SIMULATED[kind]
-  if (from === undefined) return <Note tone="info">{t('start.domainFirst')}</Note>
   const start = () =>
     send.mutate(
       { body: { from, to, subject: t(`start.simulated.${kind}`), text: t('start.simulated.text') } },

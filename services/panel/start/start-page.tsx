@@ -13,9 +13,10 @@ import { useUnsavedWork } from '../ui/forms/unsaved-work.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { AccessStep } from './access-step.tsx'
 import { CodeExamples } from './code-examples.tsx'
+import { DomainFirst } from './domain-first.tsx'
 import { MoreToRead } from './more-to-read.tsx'
 import { SimulationStep } from './simulation-step.tsx'
-import { nextStep, type Step, stepsInOrder } from './start-steps.ts'
+import { nextStep, type Step } from './start-steps.ts'
 import { type MadeAccess, useSnippetValues } from './use-snippet-values.ts'
 import { type StartProgress, useStartProgress } from './use-start-progress.ts'
 
@@ -25,7 +26,7 @@ export function StartPage() {
   const [made, setMade] = useState<MadeAccess>({})
   // Also while the answer is on its way: a secret that arrives after the page was left is lost.
   useUnsavedWork(() => made.unsaved === true || (made.pending ?? 0) > 0)
-  const values = useSnippetValues(progress?.domain, made)
+  const values = useSnippetValues(progress?.sender ?? progress?.own, made)
   return (
     <Page title={t('start.title')} lead={t('start.lead')}>
       {progress ? (
@@ -54,7 +55,7 @@ interface GuideProps {
 /** Opens at the first step that is missing, and stays at a step that is completed while it is open. */
 function Guide({ progress, made, setMade }: GuideProps) {
   const { t } = useTranslation()
-  const order = stepsInOrder(useTrial())
+  const { order } = progress
   const next = nextStep(order, progress.done)
   const [active, choose] = useState<Step>(next ?? 'use')
   return (
@@ -64,7 +65,7 @@ function Guide({ progress, made, setMade }: GuideProps) {
       </Card>
       <Card title={t(`start.step.${active}`)}>
         <Stack gap="lg">
-          <StepBody step={active} progress={progress} made={made} setMade={setMade} />
+          <StepBody step={active} progress={progress} made={made} setMade={setMade} choose={choose} />
           {next && next !== active && progress.done.has(active) ? (
             <Group>
               <Button variant="light" onClick={() => choose(next)}>
@@ -109,29 +110,35 @@ function StepList(props: {
   )
 }
 
-function StepBody({ step, progress, made, setMade }: GuideProps & { step: Step }) {
-  const { domain, maySend, done } = progress
-  const from = domain && maySend ? `hello@${domain}` : undefined
+function StepBody({
+  step,
+  progress,
+  made,
+  setMade,
+  choose,
+}: GuideProps & { step: Step; choose: (step: Step) => void }) {
+  const { sender, own, done } = progress
+  const from = sender ? `hello@${sender}` : undefined
+  const missing = <DomainFirst own={own} addDomain={() => choose('domain')} />
   const bodies: Record<Step, () => ReactNode> = {
-    send: () => <SendStep from={from} />,
+    send: () => (from === undefined ? missing : <SendStep from={from} />),
     domain: () => (
       <div className="pw-form">
         <AddDomain />
       </div>
     ),
-    verify: () => <VerifyStep domain={domain} verified={done.has('verify')} />,
+    verify: () => (own === undefined ? missing : <VerifyStep domain={own} verified={done.has('verify')} />),
     use: () => <AccessStep made={made} setMade={setMade} />,
-    bounce: () => <SimulationStep kind="bounce" from={from} />,
-    defer: () => <SimulationStep kind="defer" from={from} />,
+    bounce: () => (from === undefined ? missing : <SimulationStep kind="bounce" from={from} />),
+    defer: () => (from === undefined ? missing : <SimulationStep kind="defer" from={from} />),
   }
   return bodies[step]()
 }
 
-function SendStep({ from }: { from: string | undefined }) {
+function SendStep({ from }: { from: string }) {
   const { t } = useTranslation()
   const { email } = useAccount()
   const trial = useTrial()
-  if (from === undefined) return <Note tone="info">{t('start.domainFirst')}</Note>
   return (
     <Stack gap="md">
       <Text fz="sm">
@@ -147,9 +154,8 @@ function SendStep({ from }: { from: string | undefined }) {
   )
 }
 
-function VerifyStep({ domain, verified }: { domain: string | undefined; verified: boolean }) {
+function VerifyStep({ domain, verified }: { domain: string; verified: boolean }) {
   const { t } = useTranslation()
-  if (!domain) return <Text fz="sm">{t('start.domainFirst')}</Text>
   return (
     <Stack gap="md">
       {verified ? <Note tone="ok">{t('start.verified', { domain })}</Note> : null}

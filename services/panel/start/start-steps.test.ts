@@ -1,11 +1,20 @@
 /** Progress of the getting-started steps. */
 import { expect, test } from 'vitest'
-import { nextStep, type Progress, STEPS, type Step, stepsDone, stepsInOrder } from './start-steps.ts'
+import {
+  domainToVerify,
+  nextStep,
+  type Progress,
+  STEPS,
+  type Step,
+  senderOf,
+  stepsDone,
+  stepsInOrder,
+} from './start-steps.ts'
 
 const nothing: Progress = { domains: [], access: [], messages: [], counted: 0, bounced: undefined, deferred: undefined }
-const sandbox = { status: 'verified', verified_by: 'sandbox', may_send: true }
-const pending = { status: 'pending', verified_by: null, may_send: false }
-const verified = { status: 'verified', verified_by: 'dns', may_send: true }
+const sandbox = { name: 'sandbox.example.net', status: 'verified', verified_by: 'sandbox', may_send: true }
+const pending = { name: 'pending.example', status: 'pending', verified_by: null, may_send: false }
+const verified = { name: 'verified.example', status: 'verified', verified_by: 'dns', may_send: true }
 const to = (...emails: string[]) => ({
   status: 'delivered',
   source: 'api',
@@ -33,15 +42,29 @@ test.each<[string, Partial<Progress>, Step[]]>([
   expect([...stepsDone({ ...nothing, ...has })]).toEqual(done)
 })
 
-test.each<[boolean, Step[], Step | undefined]>([
-  [true, [], 'send'],
-  [true, ['send'], 'domain'],
-  [false, [], 'domain'],
-  [false, ['domain'], 'verify'],
-  [false, ['domain', 'verify'], 'send'],
-  [true, [...STEPS], undefined],
-])('capture mode %s, %j are complete: %s is next', (trial, done, next) => {
-  const order = stepsInOrder(trial)
+test.each<[string, Progress['domains'], Step[], Step | undefined]>([
+  ['a sandbox', [sandbox], [], 'send'],
+  ['a sandbox', [sandbox], ['send'], 'domain'],
+  ['a sandbox and a domain of its own', [pending, sandbox], ['send', 'domain'], 'verify'],
+  ['a sandbox that may not send', [{ ...sandbox, may_send: false }], [], 'domain'],
+  ['no domain', [], [], 'domain'],
+  ['a domain that waits for DNS', [pending], ['domain'], 'verify'],
+  ['a verified domain', [verified], ['domain', 'verify'], 'send'],
+  ['everything', [sandbox, verified], [...STEPS], undefined],
+])('an account with %s (%j), %j are complete: %s is next', (_, domains, done, next) => {
+  const order = stepsInOrder(domains)
   expect(order.toSorted()).toEqual(STEPS.toSorted())
   expect(nextStep(order, new Set(done))).toBe(next)
+})
+
+test.each<[Progress['domains'], string | undefined, string | undefined]>([
+  [[], undefined, undefined],
+  [[sandbox], 'sandbox.example.net', undefined],
+  [[pending], undefined, 'pending.example'],
+  [[sandbox, pending], 'sandbox.example.net', 'pending.example'],
+  [[pending, sandbox, { ...pending, name: 'latest.example' }], 'sandbox.example.net', 'latest.example'],
+  [[sandbox, verified, pending], 'verified.example', 'verified.example'],
+  [[sandbox, { ...verified, may_send: false }], 'sandbox.example.net', 'verified.example'],
+])('of %j messages come from %s, and %s is the one to verify', (domains, sender, own) => {
+  expect([senderOf(domains), domainToVerify(domains)]).toEqual([sender, own])
 })

@@ -4,12 +4,38 @@ export const STEPS = ['send', 'domain', 'verify', 'use', 'bounce', 'defer'] as c
 
 export type Step = (typeof STEPS)[number]
 
-/** Without capture mode there is no domain to send from at the beginning. */
+/** Without a sandbox domain there is none to send from at the beginning. */
 const WITHOUT_SANDBOX: readonly Step[] = ['domain', 'verify', 'send', 'use', 'bounce', 'defer']
 
-/** The steps in their order. `trial`: capture mode, in which the first account has a domain to try. */
-export function stepsInOrder(trial: boolean): readonly Step[] {
-  return trial ? STEPS : WITHOUT_SANDBOX
+interface Domain {
+  name: string
+  status: string
+  verified_by: string | null
+  may_send: boolean
+}
+
+/** The steps in their order. Only the first account of an installation in capture mode has a sandbox domain. */
+export function stepsInOrder(domains: readonly Domain[]): readonly Step[] {
+  return domains.some(domain => isSandbox(domain) && domain.may_send) ? STEPS : WITHOUT_SANDBOX
+}
+
+/** The domain that messages of the guide are sent from: one of the user's own where there is one. */
+export function senderOf(domains: readonly Domain[]): string | undefined {
+  const senders = domains.filter(domain => domain.may_send)
+  return (senders.find(domain => !isSandbox(domain)) ?? senders[0])?.name
+}
+
+/**
+ * The domain that the step "verify" is about: a verified one, else the one that was added last. Never the sandbox.
+ * `domains`: oldest first.
+ */
+export function domainToVerify(domains: readonly Domain[]): string | undefined {
+  const own = domains.filter(domain => !isSandbox(domain))
+  return (own.find(domain => domain.status === 'verified') ?? own.at(-1))?.name
+}
+
+function isSandbox({ verified_by: by }: Domain): boolean {
+  return by === 'sandbox'
 }
 
 /** Addresses of the simulator that the page sends to. */
@@ -22,7 +48,7 @@ interface Message {
 }
 
 export interface Progress {
-  domains: readonly { status: string; verified_by: string | null; may_send: boolean }[]
+  domains: readonly Domain[]
   /** SMTP logins and tokens. */
   access: readonly { last_used_at: string | null }[]
   /** Latest messages. */
@@ -36,7 +62,7 @@ export interface Progress {
 
 export function stepsDone(progress: Progress): ReadonlySet<Step> {
   const { domains, access, messages, counted, bounced, deferred } = progress
-  const own = domains.filter(domain => domain.verified_by !== 'sandbox')
+  const own = domains.filter(domain => !isSandbox(domain))
   const done: Record<Step, boolean> = {
     send: counted > 0 || messages.some(isReal),
     domain: own.length > 0,

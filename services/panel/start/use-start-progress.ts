@@ -1,15 +1,17 @@
 import { useRead } from '../api/hooks.ts'
 import { daysAgo } from '../mail/overview/overview-search.ts'
-import { SIMULATED, type Step, stepsDone } from './start-steps.ts'
+import { domainToVerify, SIMULATED, type Step, senderOf, stepsDone, stepsInOrder } from './start-steps.ts'
 
 /** How often facts are read again, in milliseconds. */
 const POLL_MS = 5_000
 
 export interface StartProgress {
+  order: readonly Step[]
   done: ReadonlySet<Step>
-  /** The domain to send from; else the first one. */
-  domain: string | undefined
-  maySend: boolean
+  /** The domain to send from; undefined while none may send. */
+  sender: string | undefined
+  /** The user's own domain, verified or not. */
+  own: string | undefined
 }
 
 /** Undefined while it is loading. */
@@ -25,16 +27,16 @@ export function useStartProgress(): StartProgress | undefined {
   const deferred = useSimulated('defer')
   if (!domains.data || !logins.data || !tokens.data || !messages.data || !stats.data) return undefined
   if (!bounced.data || !deferred.data) return undefined
+  const known = domains.data.data
   const done = stepsDone({
-    domains: domains.data.data,
+    domains: known,
     access: [...logins.data.data, ...tokens.data.data],
     messages: messages.data.data,
     counted: stats.data.totals.messages,
     bounced: bounced.data.data[0],
     deferred: deferred.data.data[0],
   })
-  const sender = domains.data.data.find(domain => domain.may_send)
-  return { done, domain: (sender ?? domains.data.data[0])?.name, maySend: sender !== undefined }
+  return { order: stepsInOrder(known), done, sender: senderOf(known), own: domainToVerify(known) }
 }
 
 /** The latest message to the address of the simulator. */

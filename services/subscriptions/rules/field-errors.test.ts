@@ -48,6 +48,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['another word', z.enum(['a', 'b']), 'c', 'value'],
   ['three decimals', money, '0.001', 'decimals'],
   ['no amount', money, 'free', 'format'],
+  ['a negative amount', money, -3, 'format'],
   ['no mail address', z.email(), 'nobody', 'format'],
   ['too many entries', z.array(z.string()).max(1), ['a', 'b'], 'too_big'],
   ['a rule of its own', z.string().refine(() => false, reason('field.features')), 'x', 'features'],
@@ -78,4 +79,13 @@ test('an error with a bound keeps the known rule, and has the bound as a paramet
     ...{ field: 'a', rule: 'too_small', code: 'field.too_short' },
     ...{ params: '{"count":8}', message: '至少 8 个字符' },
   })
+})
+
+test('what is expected of an amount is a sentence', () => {
+  const result = validate(z.object({ price: money }), { price: -3 })
+  const [wrong] = result.ok ? [] : fieldErrorsOf(result.issues)
+  const error = wrong ?? expect.fail('it is accepted')
+  expect(localise(error, 'en')).toMatchObject({ field: 'price', rule: 'format', code: 'field.money' })
+  expect(localise(error, 'en').message).toBe('Enter an amount from 0 to 999999.99, with two decimals at most.')
+  expect(localise(error, 'zh').message).toBe('请输入 0 至 999999.99 之间的金额，最多两位小数。')
 })

@@ -51,7 +51,7 @@ const RULES: Readonly<Record<string, readonly NameOf<keyof typeof fields>[]>> = 
   too_small: ['empty', 'too_short', 'too_few', 'too_low', 'not_above'],
   too_big: ['too_long', 'too_many', 'too_high', 'not_below', 'too_many_bytes', 'text_too_large'],
   type: ['type_string', 'type_number', 'type_boolean', 'type_object', 'type_array', 'alternative', 'invalid'],
-  format: ['email', 'url', 'instant', 'step', 'control_characters'],
+  format: ['email', 'url', 'instant', 'step', 'control_characters', 'money', 'switch_name'],
   value: ['option'],
 }
 

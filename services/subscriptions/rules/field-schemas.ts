@@ -100,7 +100,7 @@ export const flag = choice(['0', '1'])
 export const money = z
   .union([z.number(), z.string().trim()])
   .transform(value => String(value))
-  .refine(value => /^\d{1,6}(\.\d+)?$/.test(value), reason('field.format'))
+  .refine(value => /^\d{1,6}(\.\d+)?$/.test(value), reason('field.money'))
   .refine(value => /^[^.]*(\.\d{1,2})?$/.test(value), reason('field.decimals'))
   .meta({
     description: 'Yuan, with two decimals at most.',

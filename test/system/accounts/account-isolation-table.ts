@@ -260,6 +260,8 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/admin/sending-addresses': { kind: 'admin' },
   'GET /api/v1/admin/certificates': { kind: 'admin' },
   'GET /api/v1/admin/resources': { kind: 'admin' },
+  'GET /api/v1/queue/count': { kind: 'own', reason: queue },
+  'GET /api/v1/admin/queue/count': { kind: 'admin' },
   'GET /api/v1/queue/holds': { kind: 'own', reason: queue },
   'POST /api/v1/queue/holds': { kind: 'own', reason: queue },
   'DELETE /api/v1/queue/holds/{id}': { kind: 'own', reason: queue },

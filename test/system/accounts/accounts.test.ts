@@ -118,6 +118,9 @@ describe('failed logins', () => {
 describe("the user's own account", () => {
   test('accepts changes of language and time zone only', async () => {
     const { client } = await api.newUser()
+    // The time zone alone chooses no language.
+    expect(await client.call('PATCH', '/api/v1/me', { tz: 'UTC' })).toMatchObject({ body: { lang_chosen: false } })
+    expect(await client.call('PATCH', '/api/v1/me', { lang: 'en' })).toMatchObject({ body: { lang_chosen: true } })
     expect(await client.call('PATCH', '/api/v1/me', { lang: 'zh', tz: 'Asia/Shanghai' })).toMatchObject({
       status: 200,
       body: { lang: 'zh', tz: 'Asia/Shanghai' },

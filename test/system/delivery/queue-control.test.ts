@@ -1,6 +1,12 @@
 /** Holds, actions on much mail, and limits of destinations, with workers that deliver. */
 import { describe, expect, test } from 'vitest'
-import { hold, type QueueDeps, release, requestAction } from '../../../services/mail/delivery/control/manage-queue.ts'
+import {
+  countWaiting,
+  hold,
+  type QueueDeps,
+  release,
+  requestAction,
+} from '../../../services/mail/delivery/control/manage-queue.ts'
 import { countHeld, workOnQueue } from '../../../services/mail/delivery/control/queue-worker.ts'
 import { findHolds } from '../../../services/mail/delivery/control/store/holds.ts'
 import {
@@ -118,6 +124,44 @@ describe('a hold', () => {
     const one = () => hold(depsOf(scene), owner(scene), { scope: 'account', value: '', reason: 'look' })
     for (let n = 0; n < 50; n++) await one()
     await expect(one()).rejects.toMatchObject({ code: 'conflict' })
+  })
+})
+
+describe('the number of messages that an action is about', () => {
+  test('has those of the selection that wait, each once', async () => {
+    const scene = await startDeliveryEnvironment()
+    const [id = ''] = [await scene.submit({ to: [at('ann'), at('bob')] }), ...(await submitMany(scene, 3))]
+    const count = (by: Parameters<typeof countWaiting>[1], scope: 'account' | 'domain' | 'destination' | 'message') => {
+      const value = { account: scene.userId, domain: scene.domain._id, destination: SITE, message: id }[scope]
+      return countWaiting(depsOf(scene), by, { scope, value })
+    }
+    for (const by of [owner(scene), boss]) {
+      expect(await count(by, 'account')).toEqual({ name: scene.userId, count: 4, more: false })
+      expect(await count(by, 'domain')).toEqual({ name: scene.domain.name, count: 4, more: false })
+      expect(await count(by, 'destination')).toEqual({ name: SITE, count: 4, more: false })
+      expect(await count(by, 'message')).toMatchObject({ count: 1, more: false })
+    }
+    const stranger = { id: 'usr_other', name: 'eve', admin: false }
+    expect(await count(stranger, 'destination')).toEqual({ name: SITE, count: 0, more: false })
+    await expect(count(stranger, 'domain').then(({ count }) => count)).resolves.toBe(0)
+    await expect(count(stranger, 'message')).rejects.toMatchObject({ code: 'not_found' })
+    const elsewhere = { scope: 'destination' as const, value: 'example.org' }
+    expect(await countWaiting(depsOf(scene), boss, elsewhere)).toMatchObject({ count: 0, more: false })
+    expect(await listActions(scene.mongo.db, undefined)).toEqual([])
+  })
+
+  test('goes through several batches, and says when it looked at a part of the queue only', async () => {
+    const scene = await startDeliveryEnvironment()
+    const id = await scene.submit({ to: [at('ann')] })
+    const deliveries = collectionOf(scene.mongo.db, DELIVERIES)
+    const first = (await deliveries.findOne({ m: id })) ?? expect.fail('the delivery is missing')
+    const copies = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => ({ ...first, _id: `em_0${from + n}.0`, m: `em_0${from + n}` }))
+    const mine = { scope: 'account' as const, value: scene.userId }
+    await deliveries.insertMany(copies(100_000, 102_500))
+    expect(await countWaiting(depsOf(scene), boss, mine)).toMatchObject({ count: 2_501, more: false })
+    await deliveries.insertMany(copies(102_500, 120_100))
+    expect(await countWaiting(depsOf(scene), boss, mine)).toMatchObject({ count: 20_000, more: true })
   })
 })
 

@@ -1709,6 +1709,34 @@ export type CountEmailsResponses = {
     };
 };
 
+export type CountQueueData = {
+    body?: never;
+    path?: never;
+    query: {
+        scope: 'account' | 'domain' | 'destination' | 'message';
+        value: string;
+    };
+    url: '/api/v1/queue/count';
+};
+
+export type CountQueueResponses = {
+    /**
+     * Success
+     */
+    200: {
+        object: 'count';
+        /**
+         * Of the account, domain, destination or message, for people.
+         */
+        name: string;
+        count: number;
+        /**
+         * There may be further ones: the queue is longer than the 20,000 recipients looked at.
+         */
+        more: boolean;
+    };
+};
+
 export type ListQueueActionsData = {
     body?: never;
     path?: never;

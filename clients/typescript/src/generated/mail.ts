@@ -24,6 +24,9 @@ export const changeSuppressions: Operation<Input<types.ChangeSuppressionsData, C
 /** How many messages match the filters, at most 1,000 and within a quarter of a second. With more true there are, or may be, further ones. One count of an account runs at a time and two wait; a further one gets 429 rate_limited with Retry-After. */
 export const countEmails: Operation<Input<types.CountEmailsData, CallOptions>, types.CountEmailsResponses[200]> = /* @__PURE__ */ operation('GET /api/v1/emails/count')
 
+/** How many messages of the account wait that an action on this mail would be about. */
+export const countQueue: Operation<Input<types.CountQueueData, CallOptions>, types.CountQueueResponses[200]> = /* @__PURE__ */ operation('GET /api/v1/queue/count')
+
 /** Cancels waiting mail of the account, or lets what waits for another attempt be tried now, in the background. */
 export const actOnQueue: Operation<Input<types.ActOnQueueData, CallOptions>, types.ActOnQueueResponses[202]> = /* @__PURE__ */ operation('POST /api/v1/queue/actions')
 

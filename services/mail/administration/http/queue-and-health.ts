@@ -74,6 +74,6 @@ export function addAdminReports(
   })
 }
 
-function toSite({ site, waiting, due, oldest }: QueueView['sites'][number]) {
-  return { site, waiting, due, oldest_due_at: oldest?.toISOString() ?? null }
+function toSite({ site, waiting, due, deferred, oldest }: QueueView['sites'][number]) {
+  return { site, waiting, due, deferred, oldest_due_at: oldest?.toISOString() ?? null }
 }

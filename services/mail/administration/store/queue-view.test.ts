@@ -3,6 +3,7 @@ import { databaseForThisTest } from '../../../../test/support/database/test-data
 import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
 import type { DeliveryDoc } from '../../store/documents.ts'
+import { heldFlow } from '../../store/rules/flow.ts'
 import { WORKERS } from '../../store/slots.ts'
 import { oldestDueOf, viewQueue } from './queue-view.ts'
 
@@ -31,20 +32,30 @@ describe('the queue', () => {
     const mongo = await queue([
       { site: 'a.example', due: at(-5) },
       { site: 'b.example', due: now },
-      { site: 'b.example', due: at(1) },
+      { site: 'b.example', due: at(1), att: 2 },
       { site: 'b.example', due: far },
-      { site: 'a0.example', due: at(60), tok: 'held by a worker' },
+      { site: 'a0.example', due: at(60), att: 1, tok: 'held by a worker' },
     ])
     expect(await viewQueue(mongo, now)).toEqual({
       depth: 5,
       oldestDue: at(-5),
       sampled: false,
       sites: [
-        { site: 'b.example', waiting: 3, due: 1, oldest: now },
-        { site: 'a.example', waiting: 1, due: 1, oldest: at(-5) },
-        { site: 'a0.example', waiting: 1, due: 0, oldest: at(60) },
+        { site: 'b.example', waiting: 3, due: 1, deferred: 1, oldest: now },
+        { site: 'a.example', waiting: 1, due: 1, deferred: 0, oldest: at(-5) },
+        { site: 'a0.example', waiting: 1, due: 0, deferred: 0, oldest: at(60) },
       ],
     })
+  })
+
+  test.each<[string, Partial<DeliveryDoc>, number]>([
+    ['was tried and waits', { att: 1, due: at(60) }, 1],
+    ['was never tried, and is scheduled', { due: at(60) }, 0],
+    ['is held after an attempt', { att: 1, flow: heldFlow('hold_1') }, 0],
+    ['is ready in the flow of an account', { att: 1, flow: 'a usr_1' }, 1],
+  ])('counts what %s as deferred or not', async (_, delivery, deferred) => {
+    const { sites } = await viewQueue(await queue([delivery]), now)
+    expect(sites).toMatchObject([{ site: 'example.net', waiting: 1, deferred }])
   })
 
   test('names fifty destinations, and counts all of it', async () => {

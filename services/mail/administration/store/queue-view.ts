@@ -3,12 +3,15 @@
 import { collectionOf, type Mongo } from '../../../platform/database/mongo.ts'
 import { cellsOf } from '../../store/cells.ts'
 import { DELIVERIES, NO_FLOW } from '../../store/deliveries.ts'
+import { HELD_FLOWS } from '../../store/rules/flow.ts'
 
 /** A destination with waiting mail. */
 export interface WaitingSite {
   site: string
   waiting: number
   due: number
+  /** What waits for another attempt: neither scheduled nor held. */
+  deferred: number
   oldest: Date | null
 }
 
@@ -26,6 +29,15 @@ const SAMPLE = 100_000
 const SITES = 50
 const MAX_MS = 10_000
 
+/** Tried before, not claimed, not held: what "retry now" makes due. */
+const WAITS_FOR_ATTEMPT = {
+  $and: [
+    { $gt: ['$att', 0] },
+    { $eq: [{ $type: '$tok' }, 'missing'] },
+    { $not: [{ $and: [{ $gte: ['$flow', HELD_FLOWS.from] }, { $lt: ['$flow', HELD_FLOWS.to] }] }] },
+  ],
+}
+
 /** The queue now. Depth is the count of the collection's metadata; sites are counted over a bounded sample. */
 export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
   const deliveries = collectionOf(mongo.db, DELIVERIES)
@@ -41,12 +53,13 @@ export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
               _id: '$site',
               waiting: { $sum: 1 },
               due: { $sum: { $cond: [{ $lte: ['$due', now] }, 1, 0] } },
+              deferred: { $sum: { $cond: [WAITS_FOR_ATTEMPT, 1, 0] } },
               oldest: { $min: '$due' },
             },
           },
           { $sort: { waiting: -1, _id: 1 } },
           { $limit: SITES },
-          { $project: { _id: 0, site: '$_id', waiting: 1, due: 1, oldest: 1 } },
+          { $project: { _id: 0, site: '$_id', waiting: 1, due: 1, deferred: 1, oldest: 1 } },
         ],
         { maxTimeMS: MAX_MS },
       )

@@ -8,6 +8,7 @@ import { ProblemError, refuseFields } from '../../../platform/problems.ts'
 import { sentence } from '../../../platform/sentences/sentence.ts'
 import { cellsOf } from '../../store/cells.ts'
 import { MESSAGES } from '../../store/messages.ts'
+import { countSelected, firstCursor } from './queue-worker.ts'
 import type { SelectionScope } from './rules/selection.ts'
 import { countHolds, type HoldDoc, insertHold, MOST_HOLDS, releaseHold } from './store/holds.ts'
 import { countOpenActions, insertAction, MOST_ACTIONS, type QueueActionDoc } from './store/queue-actions.ts'
@@ -98,12 +99,23 @@ export async function requestAction(
     action: wish.action,
     ...selected,
     by: { user_id: by.id, name: by.name, admin: by.admin },
-    cursor: wish.scope === 'message' ? `${wish.value}.` : '',
+    cursor: firstCursor(selected),
     ...{ scanned: 0, done: 0, created_at: now },
     exp: new Date(now.getTime() + logDays * DAY_MS),
   }
   await insertAction(mongo.db, doc)
   return doc
+}
+
+/** How many messages wait that an action on this mail would be about, and the name of what is selected. Throws as {@link hold}. */
+export async function countWaiting(
+  deps: QueueDeps,
+  by: Requester,
+  wish: MailWish,
+): Promise<{ name: string; count: number; more: boolean }> {
+  const selected = await select(deps, by, wish)
+  const counted = await countSelected(deps.mongo, { ...selected, created_at: deps.clock.now() })
+  return { name: selected.name, ...counted }
 }
 
 /** What is selected, after a check that the requester may. */

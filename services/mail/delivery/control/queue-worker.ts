@@ -37,6 +37,8 @@ const LOCK_MS = 15_000
 /** Until then after the end of a hold a worker may still hold mail: what is given back earlier would come again. */
 const ENDED_MS = 4_000
 const BATCH = 1_000
+/** Batches that a count looks at. */
+const COUNTED_PAGES = 20
 /** Ended holds stay visible for a day. */
 const KEPT_MS = 24 * HOUR_MS
 /** Ids of messages have the time of a process that may be behind. */
@@ -97,19 +99,10 @@ async function carryOut(
   mayGoOn: () => Promise<boolean>,
 ): Promise<void> {
   const { mongo, clock, log } = options
-  const cells = cellsOf(mongo.db)
   const last = new Date(action.created_at.getTime() + SKEW_MS)
   let cursor = action.cursor
   while (await mayGoOn()) {
-    const page = await collectionOf(mongo.db, DELIVERIES)
-      .find({
-        ...(action.scope === 'message' ? cells.of([action.value]) : cells.all()),
-        _id: { $gt: cursor, ...(action.scope === 'message' && { $lt: `${action.value}/` }) },
-      })
-      .sort({ _id: 1 })
-      .limit(BATCH)
-      .batchSize(BATCH + 1)
-      .toArray()
+    const page = await pageAfter(mongo, action, cursor)
     const end = page.at(-1)
     const wanted = await selectFrom(mongo, action, page)
     const done = wanted.length === 0 ? 0 : await apply(options, action, wanted)
@@ -124,7 +117,41 @@ async function carryOut(
   }
 }
 
-async function selectFrom(mongo: Mongo, action: QueueActionDoc, page: readonly DeliveryDoc[]): Promise<DeliveryDoc[]> {
+/** What {@link countSelected} counts: the selection of an action, as of its time. */
+type Selected = Pick<QueueActionDoc, 'user_id' | 'scope' | 'value' | 'created_at'>
+
+function pageAfter({ db }: Mongo, { scope, value }: Selected, cursor: string): Promise<DeliveryDoc[]> {
+  const cells = cellsOf(db)
+  return collectionOf(db, DELIVERIES)
+    .find({
+      ...(scope === 'message' ? cells.of([value]) : cells.all()),
+      _id: { $gt: cursor, ...(scope === 'message' && { $lt: `${value}/` }) },
+    })
+    .sort({ _id: 1 })
+    .limit(BATCH)
+    .batchSize(BATCH + 1)
+    .toArray()
+}
+
+/** Waiting messages of a selection. `more`: the queue is longer than what was looked at. */
+export async function countSelected(mongo: Mongo, selected: Selected): Promise<{ count: number; more: boolean }> {
+  const messages = new Set<string>()
+  let cursor = firstCursor(selected)
+  for (let pages = 0; pages < COUNTED_PAGES; pages++) {
+    const page = await pageAfter(mongo, selected, cursor)
+    for (const { m } of await selectFrom(mongo, selected, page)) messages.add(m)
+    if (page.length < BATCH) return { count: messages.size, more: false }
+    cursor = page.at(-1)?._id ?? cursor
+  }
+  return { count: messages.size, more: true }
+}
+
+/** Where the deliveries of a selection begin, in the order of ids. */
+export function firstCursor({ scope, value }: Pick<Selected, 'scope' | 'value'>): string {
+  return scope === 'message' ? `${value}.` : ''
+}
+
+async function selectFrom(mongo: Mongo, action: Selected, page: readonly DeliveryDoc[]): Promise<DeliveryDoc[]> {
   const { user_id: userId, scope, value } = action
   const early = page.filter(doc => doc.created_at <= action.created_at && (!userId || doc.user_id === userId))
   const domains = scope === 'domain' ? await domainsOf(mongo, early) : new Map<string, string>()

@@ -1,5 +1,5 @@
 /** The value that its owner publishes by hand for a row: with what DNS has at the name today. */
-import { isDmarc, parseDmarc, weakenings } from './dmarc.ts'
+import { type DmarcPolicy, isDmarc, parseDmarc, weakenings } from './dmarc.ts'
 import type { GuidanceRow } from './guidance.ts'
 import { mergeDmarc } from './merge-dmarc.ts'
 import { mergeSeveralSpf, mergeSpf } from './merge-spf.ts'
@@ -15,16 +15,20 @@ interface Written {
 
 /**
  * SPF: our terms in the record that DNS has, for a name may have one only. DMARC: the record that DNS has, stricter or
- * with further addresses where the settings ask for it. Other rows, and records that receivers cannot read: the value of the row.
+ * with further addresses where the settings ask for it; without one, no weaker than the policy that a domain above sets
+ * (`inherited`). Other rows, and records that receivers cannot read: the value of the row.
  */
 export function publishValue(
   row: Pick<GuidanceRow, 'id' | 'purpose' | 'value'>,
   observed: readonly string[],
   spfTerms: readonly string[],
   written: readonly Written[] = [],
+  inherited?: DmarcPolicy,
 ): string {
   if (row.purpose === 'spf') return publishSpf(row, observed.filter(isSpf), spfTerms, written)
   const [dmarc, ...more] = row.purpose === 'dmarc' ? observed.filter(isDmarc) : []
+  if (row.purpose === 'dmarc' && dmarc === undefined && inherited !== undefined)
+    return mergeDmarc(row.value, `v=DMARC1; p=${inherited}`)
   if (dmarc === undefined || more.length > 0) return row.value
   const isReplaced = isOurs(row.id, dmarc, written) && !isWeaker(row.value, dmarc)
   return isReplaced ? row.value : mergeDmarc(dmarc, row.value)

@@ -5,7 +5,7 @@ import type { DnsDeps } from '../../dns/dns-context.ts'
 import { checkDue, claimNextDue, type DueDomain } from './verify-domain.ts'
 
 const JOB = 'dns-checks'
-/** Interval of the search for due domains; the first check of a new domain is due after a minute. */
+/** Interval of the search for due domains. */
 const EVERY_MS = 15_000
 /** Checks at a time in one process: they wait for the network most of the time. */
 const PARALLEL = 16

@@ -31,9 +31,10 @@ export function showZoneFile(doc: DomainDoc, host: SendingHost): string {
   )
 }
 
-function publishRow(row: GuidanceRow, { check, dns_owned }: DomainDoc, terms: readonly string[]): string {
+function publishRow(row: GuidanceRow, { name, check, dns_owned }: DomainDoc, terms: readonly string[]): string {
   const observed = check?.records.find(record => record.row === row.id)?.observed ?? []
-  return publishValue(row, observed, terms, dns_owned)
+  const inherited = check?.dmarc && check.dmarc.at !== name ? check.dmarc.policy : undefined
+  return publishValue(row, observed, terms, dns_owned, inherited)
 }
 
 function showRecord({ note, ...row }: GuidanceRow, { check }: DomainDoc, publish: string): Json<typeof dnsRecord> {

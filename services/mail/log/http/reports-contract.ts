@@ -84,7 +84,17 @@ export const getQueues = endpoint({
     depth: count,
     oldest_due_at: time.nullable(),
     /** Of the deliveries looked at; all of them unless `sampled`. */
-    sites: z.array(z.strictObject({ site: z.string(), waiting: count, due: count, oldest_due_at: time.nullable() })),
+    sites: z.array(
+      z.strictObject({
+        site: z.string(),
+        waiting: count,
+        due: count,
+        deferred: count.describe(
+          'What waits for another attempt, which a retry makes due; not what is scheduled or held.',
+        ),
+        oldest_due_at: time.nullable(),
+      }),
+    ),
     sampled: z.boolean(),
     suspended: z.array(
       z.strictObject({

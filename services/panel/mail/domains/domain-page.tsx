@@ -34,7 +34,9 @@ const route = getRouteApi('/shell/domains/$id')
 export function DomainPage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
-  const poll = (domain: Domain | undefined) => (domain?.status === 'pending' ? 10_000 : false)
+  // Soon after it was added, the first check tells what DNS has.
+  const poll = (domain: Domain | undefined) =>
+    domain?.status === 'pending' ? (domain.check === null ? 2_000 : 10_000) : false
   const query = useRead('getDomainOperation', { params: { id } }, { poll })
   return (
     <Page

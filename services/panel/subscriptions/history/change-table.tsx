@@ -5,7 +5,7 @@ import { usePreferences } from '../../state/preferences.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import { type SubOutput, useAllApps } from '../shared/subscriptions-api.ts'
-import { actionName, changeValue, fieldName } from './change-values.ts'
+import { actionName, changeValue, fieldName, planName } from './change-values.ts'
 
 type Entry = SubOutput<'auditLog'>['audit_logs'][number]
 
@@ -27,7 +27,7 @@ export function ChangeTable({ entries, appKey }: { entries: readonly Entry[]; ap
       cell: entry => <span title={entry.action}>{actionName(entry.action, t)}</span>,
     },
     { label: t('account.target'), cell: entry => <Target entry={entry} hasPage={keys.has(entry.app_key)} /> },
-    { label: t('subs.fields'), cell: entry => <Change entry={entry} /> },
+    { label: t('subs.fields'), cell: entry => <Change entry={entry} hasPage={keys.has(entry.app_key)} /> },
   ]
   return <DataTable name={t('subs.changesTitle')} columns={columns} rows={entries} rowKey={entry => entry.id} />
 }
@@ -66,27 +66,30 @@ function Target({ entry, hasPage }: { entry: Entry; hasPage: boolean }) {
   return <>{name}</>
 }
 
-function Change({ entry }: { entry: Entry }) {
+function Change({ entry, hasPage }: { entry: Entry; hasPage: boolean }) {
   const { t } = useTranslation()
   return (
     <>
-      <Fields entry={entry} />
+      <Fields entry={entry} hasPage={hasPage} />
       {entry.reason === '' ? null : <div>{t('subs.reasonGiven', { reason: entry.reason })}</div>}
     </>
   )
 }
 
 /** Old and new value of each field, collapsed if there are more than three. */
-function Fields({ entry: { changes, target_kind } }: { entry: Entry }) {
+function Fields({ entry: { app_key, changes, target_kind }, hasPage }: { entry: Entry; hasPage: boolean }) {
   const { t } = useTranslation()
   const reader = usePreferences()
   const lines = Object.entries(changes).map(([field, [before, after]]) => {
-    const shown = (value: unknown) => changeValue(target_kind, field, value, reader, t)
+    const shown = (value: unknown) => {
+      const text = changeValue(target_kind, field, value, reader, t)
+      return hasPage ? <Linked appKey={app_key} field={field} value={value} text={text} /> : text
+    }
     const isNew = before === null || before === undefined
     return (
       <div key={field}>
-        <span className="pw-field-name">{fieldName(field, t)}:</span>{' '}
-        {isNew ? shown(after) : `${shown(before)} → ${shown(after)}`}
+        <span className="pw-field-name">{fieldName(field, t)}:</span> {isNew ? null : <>{shown(before)} → </>}
+        {shown(after)}
       </div>
     )
   })
@@ -97,4 +100,21 @@ function Fields({ entry: { changes, target_kind } }: { entry: Entry }) {
       {lines}
     </details>
   )
+}
+
+/** The text of a value, as a link where it names a plan or a user. */
+function Linked({ appKey, field, value, text }: { appKey: string; field: string; value: unknown; text: string }) {
+  if (field === 'plan_id' || (field === 'plan' && planName(value) !== undefined))
+    return (
+      <Link to="/apps/$key/plans" params={{ key: appKey }} className="pw-link">
+        {text}
+      </Link>
+    )
+  if (field === 'user_id' && text !== '–')
+    return (
+      <Link to="/apps/$key/users/$id" params={{ key: appKey, id: text }} className="pw-link">
+        {text}
+      </Link>
+    )
+  return text
 }

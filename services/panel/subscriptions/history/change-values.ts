@@ -4,6 +4,11 @@ import { exactTime } from '../../ui/values/time.tsx'
 
 /** Fields that hold Unix seconds. 0 is no time but "permanent". */
 const SECONDS = new Set(['start', 'end', 'lapse_at', 'previous_end', 'ended_at', 'since'])
+/** Fields that hold yes or no as a digit. */
+const FLAGS = new Set(['enabled', 'client_visible', 'auto_renew', 'require_signature', 'current', 'trial'])
+const DIGITS = new Set(['0', '1'])
+/** The payment id of subscriptions that were not paid for. */
+const NO_PAYMENT = /^0+$/
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 /** Longest shown text, in characters. */
 const MAX_TEXT = 80
@@ -18,8 +23,40 @@ export function changeValue(kind: string, field: string, value: unknown, reader:
     return value === 0 ? t('subs.permanent') : exactTime(value * 1000, reader)
   if (typeof value === 'string' && INSTANT.test(value)) return exactTime(value, reader)
   if (field.endsWith('_cents') && typeof value === 'number') return `¥${(value / 100).toFixed(2)}`
-  if (typeof value === 'boolean') return t(value ? 'ui.yes' : 'ui.no')
-  return statusText(kind, field, value, t) ?? cut(typeof value === 'string' ? value : JSON.stringify(value))
+  return cut(
+    yesOrNo(field, value, t) ??
+      nameOf(kind, field, value, t) ??
+      statusText(kind, field, value, t) ??
+      plainText(value, t),
+  )
+}
+
+function yesOrNo(field: string, value: unknown, t: TFunction): string | undefined {
+  const isDigit = FLAGS.has(field) && DIGITS.has(String(value))
+  if (typeof value !== 'boolean' && !isDigit) return undefined
+  return t(value === true || String(value) === '1' ? 'ui.yes' : 'ui.no')
+}
+
+/** Names of what the log stores as a code, a record or an id. */
+function nameOf(kind: string, field: string, value: unknown, t: TFunction): string | undefined {
+  const code = String(value)
+  if (field === 'payment_id' && NO_PAYMENT.test(code)) return '–'
+  if (field === 'payment_method') return t(`subs.methods.${code as 'alipay'}`, { defaultValue: code })
+  if (kind === 'credential' && field === 'kind') return t(`subs.keyKind.${code as 'secret'}`, { defaultValue: code })
+  return field === 'plan' ? planName(value) : undefined
+}
+
+/** The name in the copy of a plan that a subscription has. */
+export function planName(value: unknown): string | undefined {
+  const name: unknown = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+function plainText(value: unknown, t: TFunction): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return t('subs.noEntries')
+  const isTexts = Array.isArray(value) && value.every(entry => typeof entry === 'string')
+  return isTexts ? value.join(', ') : JSON.stringify(value)
 }
 
 function statusText(kind: string, field: string, value: unknown, t: TFunction): string | undefined {

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import type { AppScope } from '../shared/app-scope.tsx'
-import { BusinessTime } from '../shared/business-time.tsx'
+import { BusinessDate } from '../shared/business-time.tsx'
 import { type Subscription, SubscriptionMenu } from './subscription-menu.tsx'
 
 const TONES: Record<string, Tone> = { '0': 'info', '1': 'ok', '2': 'quiet', '3': 'quiet', '4': 'bad' }
@@ -41,8 +41,8 @@ export function SubscriptionTable(props: {
     { label: t('subs.plan'), cell: one => one.plan_name },
     { label: t('subs.price'), end: true, cell: one => `¥${one.plan_price}` },
     { label: t('messages.state'), cell: one => <SubscriptionState subscription={one} /> },
-    { label: t('subs.start'), cell: one => <BusinessTime at={one.start_date_formatted} /> },
-    { label: t('subs.end'), cell: one => <BusinessTime at={one.end_date_formatted} /> },
+    { label: t('subs.start'), cell: one => <BusinessDate at={one.start_date_formatted} /> },
+    { label: t('subs.end'), cell: one => <BusinessDate at={one.end_date_formatted} /> },
     { label: t('subs.method'), cell: one => <PaymentMethod method={one.payment_method} /> },
     { label: t('subs.renews'), cell: one => t(one.auto_renew === '1' ? 'ui.yes' : 'ui.no') },
     {

@@ -63,7 +63,7 @@ export function SwitchForm(props: { appKey: string; record?: SwitchRecord; locke
             <NestedErrorsOf error={write.error} controls={CONTROLS}>
               {values.type === 'changelog' ? notes : null}
               <RolloutField fields={fields} />
-              <RulesEditor rules={values.rules} set={rules => change({ rules })} />
+              <RulesEditor type={values.type} rules={values.rules} set={rules => change({ rules })} />
               <SchedulesEditor schedules={values.schedules} set={schedules => change({ schedules })} />
               {values.type === 'changelog' ? null : notes}
             </NestedErrorsOf>

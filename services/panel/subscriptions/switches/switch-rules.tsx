@@ -3,6 +3,7 @@ import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, Text
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { ListErrors, useNestedErrors } from '../../ui/forms/nested-errors.tsx'
+import type { SwitchType } from './switch-fields.ts'
 import {
   COMPARATORS,
   type ConditionFields,
@@ -13,7 +14,9 @@ import {
   type RuleFields,
 } from './switch-targets.ts'
 
-export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: RuleFields[]) => void }) {
+/** `type`: of the switch, and so of the values of its rules. */
+export function RulesEditor(props: { type: SwitchType; rules: RuleFields[]; set: (rules: RuleFields[]) => void }) {
+  const { type, rules, set } = props
   const { t } = useTranslation()
   const change = (key: number, part: Partial<RuleFields>) =>
     set(rules.map(rule => (rule.key === key ? { ...rule, ...part } : rule)))
@@ -26,6 +29,7 @@ export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: 
         {rules.map((rule, index) => (
           <Rule
             key={rule.key}
+            type={type}
             rule={rule}
             number={index + 1}
             change={part => change(rule.key, part)}
@@ -50,6 +54,7 @@ export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: 
 }
 
 interface RuleProps {
+  type: SwitchType
   rule: RuleFields
   number: number
   change: (part: Partial<RuleFields>) => void
@@ -96,13 +101,7 @@ function Rule(props: RuleProps) {
           </Button>
         </Group>
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
-          <TextInput
-            label={t('subs.ruleValue')}
-            description={t('subs.ruleValueHint')}
-            value={rule.value}
-            onChange={event => change({ value: event.currentTarget.value })}
-            {...errorAt(`${path}.value`)}
-          />
+          <RuleValue type={props.type} value={rule.value} set={value => change({ value })} path={`${path}.value`} />
           <NumberInput
             label={t('subs.rollout')}
             description={t('subs.ruleRolloutHint')}
@@ -119,6 +118,32 @@ function Rule(props: RuleProps) {
     </section>
   )
 }
+
+/** On or off for boolean switches, else text. An empty value is that of the switch. */
+function RuleValue(props: { type: SwitchType; value: string; set: (value: string) => void; path: string }) {
+  const { t } = useTranslation()
+  const { type, value, set, path } = props
+  const errorAt = useNestedErrors()
+  const hint = { label: t('subs.ruleValue'), description: t('subs.ruleValueHint'), ...errorAt(path) }
+  if (type !== 'boolean')
+    return <TextInput {...hint} value={value} onChange={event => set(event.currentTarget.value)} />
+  return (
+    <Select
+      {...hint}
+      data={[
+        { value: '', label: t('subs.valueOfSwitch') },
+        { value: '1', label: t('subs.on') },
+        { value: '0', label: t('subs.off') },
+      ]}
+      value={BOOLEANS[value] ?? value}
+      allowDeselect={false}
+      onChange={chosen => set(chosen ?? '')}
+    />
+  )
+}
+
+/** The other form in which the API takes these values. */
+const BOOLEANS: Readonly<Record<string, string>> = { true: '1', false: '0' }
 
 function RuleHeader({ rule, number, change, remove, up, down, placeholder }: RuleProps & { placeholder: string }) {
   const { t } = useTranslation()

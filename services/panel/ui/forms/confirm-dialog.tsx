@@ -30,7 +30,8 @@ interface ConfirmDialogProps {
   unsaved?: boolean
 }
 
-function ConfirmForm(props: ConfirmDialogProps) {
+/** The content of the dialog, for one that has other steps before. */
+export function ConfirmForm(props: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)

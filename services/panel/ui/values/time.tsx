@@ -30,6 +30,29 @@ export function exactTime(at: string | number, { language, timeZone }: Preferenc
   }).format(new Date(at))
 }
 
+/** Date without time, localised: `Nov 21, 2026`. */
+function dateOf(at: string, { language, timeZone }: Preferences): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', ...(timeZone ? { timeZone } : {}) }).format(
+    new Date(at),
+  )
+}
+
+/** The date of a time, with the relative time below it and the exact one in a tooltip; a dash for null. */
+export function DateAndTime({ at }: { at: string | null | undefined }) {
+  const { t } = useTranslation()
+  const chosen = usePreferences()
+  if (!at) return <span title={t('ui.never')}>–</span>
+  const moment = new Date(at)
+  return (
+    <Tooltip label={exactTime(at, chosen)}>
+      <time dateTime={moment.toISOString()} className="pw-moment">
+        {dateOf(at, chosen)}
+        <span className="pw-sub">{relativeTime(moment.getTime(), Date.now(), chosen.language)}</span>
+      </time>
+    </Tooltip>
+  )
+}
+
 /** Both forms of a time, each on a line of its own that does not wrap; a dash for null. */
 export function Moment({ at }: { at: string | null | undefined }) {
   const { t } = useTranslation()

@@ -102,6 +102,8 @@ export const fields = {
   'field.features': 'must be the text of a JSON object with an array of strings named features',
   'field.original_price': 'must not be below the price',
   'field.switch_value': 'does not match the type of the switch',
+  'field.switch_name': 'A name has 1 to 64 letters, digits, dots, hyphens or underscores, and begins with a letter.',
+  'field.money': 'Enter an amount from 0 to 999999.99, with two decimals at most.',
   'field.identity': 'needs at least one identity',
   'field.user': 'needs user_id or an identity',
   'field.other_days': 'was used for a grant of other days',

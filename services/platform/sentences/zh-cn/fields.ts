@@ -100,6 +100,8 @@ export const fields: Readonly<Record<keyof typeof english, string>> = {
   'field.features': '必须是含 features 字符串数组的 JSON 对象文本',
   'field.original_price': '原价不能低于售价',
   'field.switch_value': '与开关类型不符',
+  'field.switch_name': '名称由 1 至 64 个字母、数字、点、连字符或下划线组成，并以字母开头。',
+  'field.money': '请输入 0 至 999999.99 之间的金额，最多两位小数。',
   'field.identity': '至少需要一个身份标识',
   'field.user': '需要 user_id 或一个身份标识',
   'field.other_days': '该编号此前已按其他天数授予',

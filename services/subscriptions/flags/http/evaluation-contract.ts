@@ -5,7 +5,7 @@ import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { VIEW } from '../../http/shared/access.ts'
 import { appKey } from '../../http/shared/contract-fields.ts'
 import { id, text } from '../../rules/field-schemas.ts'
-import { SWITCH_NAME, switchFields } from '../rules/flag-spec.ts'
+import { switchFields, switchName } from '../rules/flag-spec.ts'
 
 /** Body limit in bytes: that of an unsaved switch. */
 const LARGE_BYTES = 1024 * 1024
@@ -64,7 +64,7 @@ export const evaluateSwitches = endpoint({
     context: attributes.optional(),
     name: z.string().trim().max(64).optional().describe('Only this stored switch.'),
     definition: z
-      .object({ ...switchFields, name: z.string().trim().regex(SWITCH_NAME).optional() })
+      .object({ ...switchFields, name: switchName.optional() })
       .optional()
       .describe('A switch as it would be after saving; a stored one with its name gives the fields that are absent.'),
   }),

@@ -5,13 +5,13 @@ import { EDIT, VIEW } from '../../http/shared/access.ts'
 import { appKey, revision, search, version } from '../../http/shared/contract-fields.ts'
 import { revisions } from '../../http/shared/wire-values.ts'
 import { pageQuery } from '../../rules/paging.ts'
-import { SWITCH_NAME, switchFields } from '../rules/flag-spec.ts'
+import { switchFields, switchName } from '../rules/flag-spec.ts'
 import { SWITCH_TYPES } from '../rules/flag-value.ts'
 import { switchList, switchMetadata, switchRecord } from './switch-schemas.ts'
 
 /** Body limit in bytes: a value has up to 64 KiB, and rules and schedules have values of their own. */
 const LARGE_BYTES = 1024 * 1024
-const switchName = z.string().trim().regex(SWITCH_NAME)
+
 /** Reads switches. */
 export const readSwitches = endpoint({
   operationId: 'readSwitches',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { validate } from '../../../platform/json/bounded-validation.ts'
 import { fieldErrorsOf, localise } from '../../rules/field-errors.ts'
-import { effective, NEW_SWITCH, SWITCH_NAME, type SwitchSpec, switchFields } from './flag-spec.ts'
+import { effective, NEW_SWITCH, SWITCH_NAME, type SwitchSpec, switchFields, switchName } from './flag-spec.ts'
 
 const fields = z.object(switchFields)
 const errors = (given: object) => {
@@ -181,3 +181,12 @@ test.each<[string, boolean]>([
   ['ä', false],
   ['a\n', false],
 ])('a switch may be called %j: %s', (name, good) => expect(SWITCH_NAME.test(name)).toBe(good))
+
+test.each(['', '  ', '1a', 'a b'])('for %j as a name a request is told which names there are', name => {
+  const result = validate(z.object({ name: switchName }), { name })
+  const [wrong] = result.ok ? [] : fieldErrorsOf(result.issues)
+  const error = wrong ?? expect.fail('it is accepted')
+  expect(localise(error, 'en')).toMatchObject({ field: 'name', rule: 'format', code: 'field.switch_name' })
+  expect(localise(error, 'en').message).toMatch(/^A name has 1 to 64 letters, .*begins with a letter\.$/)
+  expect(localise(error, 'zh').message).toMatch(/^名称由 1 至 64 个字母/)
+})

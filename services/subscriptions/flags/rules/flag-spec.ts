@@ -6,6 +6,8 @@ import { type LogEntry, logEntries, SWITCH_TYPES, type SwitchType, typedValue } 
 
 /** A letter, then letters, digits, `_`, `.` and `-`, 64 in all. A switch is never renamed. */
 export const SWITCH_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+/** Such a name in a request, trimmed. */
+export const switchName = z.string().trim().regex(SWITCH_NAME, reason('field.switch_name'))
 /** Largest number of switches of one app. */
 export const MAX_SWITCHES = 500
 

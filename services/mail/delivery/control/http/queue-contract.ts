@@ -63,6 +63,39 @@ const holdBody = {
 }
 const actionBody = { action: z.enum(['cancel', 'retry']), scope, value }
 
+const counted = z.strictObject({
+  object: z.literal('count'),
+  name: z.string().describe('Of the account, domain, destination or message, for people.'),
+  count: z.int(),
+  more: z.boolean().describe('There may be further ones: the queue is longer than the 20,000 recipients looked at.'),
+})
+
+/** `GET /api/v1/queue/count`. */
+export const countQueueOperation = endpoint({
+  operationId: 'countQueue',
+  tag: 'Emails',
+  method: 'GET',
+  path: '/api/v1/queue/count',
+  summary: 'How many messages of the account wait that an action on this mail would be about.',
+  access: READ,
+  example: { query: { scope: 'destination', value: 'example.net' } },
+  query: z.strictObject({ scope, value }),
+  response: counted,
+})
+
+/** `GET /api/v1/admin/queue/count`. */
+export const countAnyQueueOperation = endpoint({
+  operationId: 'countAnyQueue',
+  tag: 'Operator',
+  method: 'GET',
+  path: '/api/v1/admin/queue/count',
+  summary: 'How many messages of any account wait that an action on this mail would be about.',
+  access: ADMIN,
+  example: { query: { scope: 'destination', value: 'example.net' } },
+  query: z.strictObject({ scope, value, user_id: userId.optional() }),
+  response: counted,
+})
+
 /** `GET /api/v1/queue/holds`. */
 export const listHoldsOperation = endpoint({
   operationId: 'listQueueHolds',

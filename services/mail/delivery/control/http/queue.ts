@@ -11,11 +11,13 @@ import { type Principal, requireUnrestricted } from '../../../http/shared/author
 import type { MailHttpDeps, Router } from '../../../http/shared/context.ts'
 import { destinationOf } from '../../../limits/rules/limit-errors.ts'
 import { EVERY_DESTINATION } from '../../../limits/rules/sending-limit.ts'
-import { hold, type QueueDeps, type Requester, release, requestAction } from '../manage-queue.ts'
+import { countWaiting, hold, type QueueDeps, type Requester, release, requestAction } from '../manage-queue.ts'
 import { countHeld } from '../queue-worker.ts'
 import { findHolds, type HoldDoc, listHolds } from '../store/holds.ts'
 import { listActions, type QueueActionDoc } from '../store/queue-actions.ts'
 import {
+  countAnyQueueOperation,
+  countQueueOperation,
   createActionOperation,
   createAnyActionOperation,
   createAnyHoldOperation,
@@ -75,6 +77,15 @@ export function mountQueueControl(router: Router, deps: MailHttpDeps): void {
   bind(router, authorise, releaseAnyHoldOperation, ({ params }, caller, context) =>
     end(caller, context, admin(caller), params.id),
   )
+
+  bind(router, authorise, countQueueOperation, async ({ query }, caller) => ({
+    object: 'count' as const,
+    ...(await countWaiting(useCase, owner(caller), query)),
+  }))
+  bind(router, authorise, countAnyQueueOperation, async ({ query }, caller) => ({
+    object: 'count' as const,
+    ...(await countWaiting(useCase, admin(caller), query)),
+  }))
 
   const act = async (
     caller: Principal,
