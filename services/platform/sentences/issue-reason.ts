@@ -1,5 +1,4 @@
 /** Why zod refuses a value, as a sentence: its own messages mention types and patterns of the implementation. */
-import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { english } from './en/index.ts'
 import type { SentenceCode, SentenceParam } from './render.ts'
@@ -84,9 +83,11 @@ function ofCheck(code: SentenceCode, issue: ZodIssue): Sentence {
 /** Of a value or a list of such values: what the values may be. */
 function ofAlternatives({ errors }: z.core.$ZodIssueInvalidUnion): Sentence {
   const [first, ...others] = errors.flatMap(([one]) => (one && one.code !== 'invalid_type' ? [one] : []))
-  const options = first?.code === 'invalid_value' ? first.values : undefined
-  const isSame = others.every(one => one.code === 'invalid_value' && isDeepStrictEqual(one.values, options))
-  return first && options && isSame ? reasonOfIssue(first, false) : sentence('field.alternative')
+  const optionsOf = (one: ZodIssue | undefined) => (one?.code === 'invalid_value' ? one.values.join() : undefined)
+  const options = optionsOf(first)
+  return first && options !== undefined && others.every(one => optionsOf(one) === options)
+    ? reasonOfIssue(first, false)
+    : sentence('field.alternative')
 }
 
 function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Sentence {
