@@ -80,7 +80,7 @@ describe('with 201 apps', () => {
     await dialog.getByRole('combobox', { name: labels.subs.appsTitle }).fill('no. 150')
     await page.getByRole('option', { name: 'App no. 150' }).click()
     await page.keyboard.press('Tab')
-    await dialog.getByRole('button', { name: labels.ui.create }).click()
+    await dialog.getByRole('button', { name: labels.subs.newAdmin }).click()
     await dialog.waitFor({ state: 'detached' })
     const row = page.getByRole('row').filter({ hasText: 'helper' })
     await row.getByText('app-150').waitFor()

@@ -95,7 +95,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
       await more.fill(nothing)
       await press(labels.subs.extend)
       await more.and(page.locator('[aria-invalid=true]')).waitFor()
-      await dialog().getByText(texts['field.too_low'].replace('{count}', '1'), { exact: true }).waitFor()
+      await dialog().getByText(texts['field.too_low'].replace('{count}', '1')).waitFor()
     }
     expect(await end()).toBe(before)
     expect(visitor.complaints.splice(0).filter(text => !text.includes('422'))).toEqual([])
@@ -221,7 +221,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     visitor.complaints.length = 0
     await save(labels.ui.create)
     await attribute.and(page.locator('[aria-invalid=true]:focus')).waitFor()
-    await form.getByText(texts['field.empty'], { exact: true }).waitFor()
+    await form.getByText(texts['field.empty']).waitFor()
     await form.getByRole('alert').waitFor()
     expect(await form.getByRole('alert').innerText()).not.toContain('rules')
     await picture(page, 'switch-rule-refused', language)
@@ -393,7 +393,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await dialog().getByRole('combobox', { name: labels.subs.appsTitle }).click()
     await page.getByRole('option', { name: `Shop ${language}` }).click()
     await page.keyboard.press('Escape')
-    await press(labels.ui.create)
+    await press(labels.subs.newAdmin)
     await rowOf(username).getByText(labels.subs.roles.viewer).waitFor()
     await picture(page, 'admins', language)
 

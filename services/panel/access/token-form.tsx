@@ -12,7 +12,7 @@ import { NetworksField } from './networks-field.tsx'
 
 type Scope = NonNullable<Input<'createTokenOperation'>['body']['scopes']>[number]
 
-const SCOPES: readonly Scope[] = [
+export const SCOPES: readonly Scope[] = [
   'emails:send',
   'emails:read',
   'inbox:read',

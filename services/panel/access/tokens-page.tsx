@@ -16,7 +16,7 @@ import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { Time } from '../ui/values/time.tsx'
 import type { Token } from './access-types.ts'
-import { TokenForm } from './token-form.tsx'
+import { SCOPES, TokenForm } from './token-form.tsx'
 import { tokenState } from './token-state.ts'
 
 const route = getRouteApi('/shell/tokens')
@@ -79,7 +79,7 @@ function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowS
         return <StatusBadge tone={TONES[state]}>{t(`access.tokenState.${state}`)}</StatusBadge>
       },
     },
-    { label: t('access.scopes'), cell: token => <span className="pw-mono">{token.scopes.join(' ')}</span> },
+    { label: t('access.scopes'), cell: token => <Scopes of={token.scopes} /> },
     { label: t('members.madeBy'), cell: token => token.created_by ?? '–' },
     { label: t('access.expires'), cell: token => <Time at={token.expires_at} /> },
     { label: t('ui.created'), by: 'created_at', cell: token => <Time at={token.created_at} /> },
@@ -94,6 +94,21 @@ function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowS
       rows={tokens}
       rowKey={token => token.id}
     />
+  )
+}
+
+/** Permissions that a row of the list has room for. */
+const SHOWN_SCOPES = 2
+
+function Scopes({ of: given }: { of: readonly string[] }) {
+  const { t } = useTranslation()
+  const names = SCOPES.filter(scope => given.includes(scope)).map(scope => t(`access.scope.${scope}`))
+  const more = names.length - SHOWN_SCOPES
+  return (
+    <span title={names.join(', ')}>
+      {names.slice(0, SHOWN_SCOPES).join(', ')}
+      {more > 0 ? ` +${more}` : ''}
+    </span>
   )
 }
 

@@ -12,14 +12,22 @@ import { accountBody, FIELDS, type Field, PROVIDERS, type Provider } from './dns
 
 type Account = Output<'listDnsAccountsOperation'>['data'][number]
 
-/** With `account`, replaces its credentials; the provider cannot be changed. `saved` receives the id of the stored account. */
-export function DnsAccountForm(props: { account?: Account; close: () => void; saved?: (id: string) => void }) {
-  const { account, close, saved } = props
+interface DnsAccountFormProps {
+  /** Replaces its credentials; the provider cannot be changed. */
+  account?: Account
+  /** The provider that is chosen first. */
+  suggested?: Provider | undefined
+  close: () => void
+  /** Receives the id of the stored account. */
+  saved?: (id: string) => void
+}
+
+export function DnsAccountForm({ account, suggested, close, saved }: DnsAccountFormProps) {
   const { t } = useTranslation()
   const create = useWrite('createDnsAccountOperation', ['listDnsAccountsOperation'])
   const replace = useWrite('putDnsAccountOperation', ['listDnsAccountsOperation'])
   const write = account ? replace : create
-  const [provider, setProvider] = useState<Provider>(account?.provider ?? 'cloudflare')
+  const [provider, setProvider] = useState<Provider>(account?.provider ?? suggested ?? 'cloudflare')
   const fields = useFields<Record<string, string>>({ ...EMPTY, name: account?.name ?? '' }, write.error)
   const submit = () => {
     const body = accountBody(provider, fields.values)

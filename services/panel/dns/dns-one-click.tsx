@@ -49,7 +49,9 @@ export function DnsOneClick({ domain }: { domain: Domain }) {
         }}
       </Loaded>
       <Dialog opened={adding} close={() => setAdding(false)} title={t('dns.addAccount')}>
-        {() => <DnsAccountForm close={() => setAdding(false)} saved={choose} />}
+        {() => (
+          <DnsAccountForm suggested={domain.check?.dns_host?.provider} close={() => setAdding(false)} saved={choose} />
+        )}
       </Dialog>
     </Card>
   )

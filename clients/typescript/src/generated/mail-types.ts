@@ -317,6 +317,7 @@ export type Domain = {
         dns_host: {
             name: string;
             console_url: string;
+            provider?: 'cloudflare' | 'aliyun' | 'dnspod' | 'route53' | 'google' | 'azure';
         } | null;
         failing_since: string | null;
         errors: Array<string>;

@@ -5,32 +5,48 @@ export interface DnsHost {
   name: string
   /** Page of its console from which zones are reached. */
   console_url: string
+  /** The kind of DNS account that writes there, where there is one. */
+  provider?: 'cloudflare' | 'aliyun' | 'dnspod' | 'route53' | 'google' | 'azure'
 }
 
 /** Names of name servers by their ends or a pattern. A host whose customers have name servers of their own is not found. */
 const HOSTS: readonly (DnsHost & { servers: RegExp })[] = [
-  { name: 'Cloudflare', console_url: 'https://dash.cloudflare.com/', servers: /\.ns\.cloudflare\.com$/ },
+  {
+    name: 'Cloudflare',
+    provider: 'cloudflare',
+    console_url: 'https://dash.cloudflare.com/',
+    servers: /\.ns\.cloudflare\.com$/,
+  },
   {
     name: 'Alibaba Cloud DNS',
+    provider: 'aliyun',
     console_url: 'https://dns.console.aliyun.com/',
     servers: /\.(?:hichina\.com|alidns\.com)$/,
   },
   {
     name: 'DNSPod',
+    provider: 'dnspod',
     console_url: 'https://console.dnspod.cn/dns/list',
     servers: /\.(?:dnspod\.net|dnspod\.com|dnsv[1-5]\.com|iidns\.com)$/,
   },
   {
     name: 'Amazon Route 53',
+    provider: 'route53',
     console_url: 'https://console.aws.amazon.com/route53/v2/hostedzones',
     servers: /\.awsdns-\d+\.(?:com|net|org|co\.uk)$/,
   },
   {
     name: 'Google Cloud DNS',
+    provider: 'google',
     console_url: 'https://console.cloud.google.com/net-services/dns/zones',
     servers: /^ns-cloud-[a-e]\d\.googledomains\.com$/,
   },
-  { name: 'Azure DNS', console_url: 'https://portal.azure.com/', servers: /\.azure-dns\.(?:com|net|org|info)$/ },
+  {
+    name: 'Azure DNS',
+    provider: 'azure',
+    console_url: 'https://portal.azure.com/',
+    servers: /\.azure-dns\.(?:com|net|org|info)$/,
+  },
   {
     name: 'Huawei Cloud DNS',
     console_url: 'https://console.huaweicloud.com/dns/',
@@ -63,5 +79,6 @@ export function dnsHostOf(nameServers: readonly string[]): DnsHost | undefined {
     HOSTS.find(({ servers }) => servers.test(server.toLowerCase().replace(/\.$/, ''))),
   )
   if (!first || others.some(other => other !== first)) return undefined
-  return { name: first.name, console_url: first.console_url }
+  const { servers, ...host } = first
+  return host
 }

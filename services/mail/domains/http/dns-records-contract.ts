@@ -133,8 +133,14 @@ export const checkSummary = z.strictObject({
   dmarc_policy: policy.nullable(),
   /** Name servers of the domain, as public DNS delegates it; empty: none was found yet. */
   name_servers: texts,
-  /** Who runs its DNS, where its name servers show it, and the page where zones are edited there. */
-  dns_host: z.strictObject({ name: z.string(), console_url: z.url() }).nullable(),
+  /** Who runs its DNS, where its name servers show it, the page where zones are edited there, and the kind of account for it. */
+  dns_host: z
+    .strictObject({
+      name: z.string(),
+      console_url: z.url(),
+      provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'route53', 'google', 'azure']).optional(),
+    })
+    .nullable(),
   /** Set while a verified domain's proof is missing. */
   failing_since: time.nullable(),
   errors: texts,

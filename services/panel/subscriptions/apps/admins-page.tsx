@@ -157,7 +157,7 @@ function NewAdmin({ close }: { close: () => void }) {
   const fields = useFields(start, create.error)
   const submit = () => create.mutate({ body: { ...fields.values, username: fields.values.username.trim() } }, saved)
   return (
-    <SubmitForm state={create} fields={fields} submit={submit} action={t('ui.create')} cancel={close}>
+    <SubmitForm state={create} fields={fields} submit={submit} action={t('subs.newAdmin')} cancel={close}>
       <TextInput
         data-autofocus
         label={t('account.username')}

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ApiProblem } from '../../api/problem.ts'
 import { changeLanguage, loadAllTexts, startI18n } from '../../i18n/index.ts'
-import { displayedFieldErrors, fieldErrorText, fieldOf } from './field-error-text.ts'
+import { asLine, displayedFieldErrors, fieldErrorText, fieldOf } from './field-error-text.ts'
 
 beforeAll(() => {
   vi.stubGlobal('document', { documentElement: {} })
@@ -71,4 +71,14 @@ test.each([
 test('other errors have no field errors', () => {
   expect(displayedFieldErrors(new Error('x'))).toEqual([])
   expect(displayedFieldErrors(undefined)).toEqual([])
+})
+
+test.each([
+  ['must not be empty', 'Must not be empty.'],
+  ['is no domain name: "a b"!', 'Is no domain name: "a b"!'],
+  ['Write a price such as 19.90.', 'Write a price such as 19.90.'],
+  ['不能为空', '不能为空'],
+  ['', ''],
+])('%j below a control is %j', (reason, line) => {
+  expect(asLine(reason)).toBe(line)
 })

@@ -22,6 +22,12 @@ export function displayedFieldErrors(error: unknown): DisplayedFieldError[] {
   }))
 }
 
+/** A reason as the line below a control. English reasons begin in lower case, because elsewhere they follow the name of the field. */
+export function asLine(reason: string): string {
+  if (!/^[a-z]/.test(reason)) return reason
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.!?]$/.test(reason) ? '' : '.'}`
+}
+
 /** The form field that shows the error: the outermost part of its path that is a field of the form. */
 export function fieldOf({ path }: DisplayedFieldError, fields: object): string | undefined {
   return path.find(part => Object.hasOwn(fields, part))

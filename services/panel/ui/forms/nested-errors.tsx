@@ -1,7 +1,7 @@
 /** Field errors inside the entries of a list: shown at the control of their path, or else at the list. */
 import { Input } from '@mantine/core'
 import { createContext, type ReactNode, useContext } from 'react'
-import { type DisplayedFieldError, displayedFieldErrors } from '../feedback/field-error-text.ts'
+import { asLine, type DisplayedFieldError, displayedFieldErrors } from '../feedback/field-error-text.ts'
 
 interface Errors {
   errors: readonly DisplayedFieldError[]
@@ -22,7 +22,7 @@ export function useNestedErrors(): (path: string) => { error?: string } {
   const { errors } = useContext(NestedErrors)
   return path => {
     const found = errors.find(error => isInside(error.path.join('.'), path))
-    return found ? { error: found.text } : {}
+    return found ? { error: asLine(found.text) } : {}
   }
 }
 
@@ -32,7 +32,7 @@ export function ListErrors({ of: list }: { of: string }) {
   const others = errors.filter(({ path }) => path[0] === list && !controls.test(path.join('.')))
   return others.map(({ path, text }) => (
     <Input.Error key={`${path.join('.')} ${text}`} mt={4}>
-      {text}
+      {asLine(text)}
     </Input.Error>
   ))
 }

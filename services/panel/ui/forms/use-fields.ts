@@ -1,6 +1,6 @@
 /** Form state: values, and props that bind a control to a field (value, change handler, error). */
 import { useState } from 'react'
-import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
+import { asLine, displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 
 /** Names of the fields with values of a type. */
 type NamesOf<F, V> = { [K in keyof F]: F[K] extends V ? K : never }[keyof F] & string
@@ -46,7 +46,7 @@ export function useFields<F extends object>(initial: F | (() => F), requestError
   const set = (name: keyof F, value: unknown) => setValues(current => ({ ...current, [name]: value }))
   const errorOf = (name: string): FieldProps => {
     const fieldError = fieldErrors.find(error => fieldOf(error, values) === name)
-    return fieldError ? { error: fieldError.text } : {}
+    return fieldError ? { error: asLine(fieldError.text) } : {}
   }
   return {
     values,
