@@ -11,6 +11,8 @@ export default defineConfig({
     maxWorkers: 2,
     // A flaky test is a failing test.
     retry: 0,
+    // How long a state is waited for decides nothing but when a failing test ends; a busy machine takes its time.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

@@ -137,7 +137,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel(labels.access.login).fill(`mailer-${language.toLowerCase()}`)
     await dialog.getByRole('button', { name: labels.ui.create }).click()
-    await dialog.getByText(labels.access.passwordAgain).waitFor()
+    await dialog.getByText(labels.start.passwordAgain).waitFor()
     expect(await dialog.getByText(labels.ui.secretOnce).count()).toBe(0)
     const text = await page.evaluate<number>(`(() => {
       const pre = document.querySelector('[role=dialog] pre')

@@ -162,7 +162,7 @@ describe.each(['en', 'zh-CN'] as const)('the log in %s', language => {
     await open(page, '/')
     await page.keyboard.press('Control+k')
     const field = page.getByRole('combobox', { name: catalogues[language].palette.label })
-    await field.waitFor()
+    await field.and(page.locator(':focus')).waitFor()
     expect(await findings(page)).toEqual([])
     await page.keyboard.type(catalogues[language].nav.messages)
     await page.keyboard.press('Enter')
@@ -180,7 +180,7 @@ describe.each(['en', 'zh-CN'] as const)('the log in %s', language => {
       ['grace', '/admin/users'],
     ] as const) {
       await page.keyboard.press('Control+k')
-      await field.waitFor()
+      await field.and(page.locator(':focus')).waitFor()
       await page.keyboard.type(text)
       const option = page.getByRole('option').filter({ hasText: text })
       await option.first().waitFor()

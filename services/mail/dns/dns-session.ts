@@ -102,18 +102,24 @@ class Session {
   async views(name: string, type: LookupType): Promise<Views> {
     const servers = await this.#serversOf(name)
     const authoritative = Array.isArray(servers)
-      ? servers.map(async server => ({
-          server: server.name,
-          answer: await this.#authoritativeAnswer(server, name, type),
-        }))
+      ? await Promise.all(
+          servers.map(async server => ({
+            server: server.name,
+            answer: await this.#authoritativeAnswer(server, name, type),
+          })),
+        )
       : [{ server: sentence('dns.name_servers'), answer: servers }]
+    // A recursor remembers a name that does not exist, and all names below it (RFC 8020): asked too early, it would not
+    // see the records that are written next for the negative TTL of the zone.
+    const kinds = authoritative.map(({ answer }) => answer.kind)
+    if (kinds.includes('missing') && !kinds.includes('found')) return { authoritative, recursive: [] }
     const recursive = this.#options.recursors.map(
       async (server): Promise<ServerAnswer> => ({
         server: sentence('dns.resolver', { ip: server.ip }),
         answer: await this.#recursiveAnswer(server, name, type),
       }),
     )
-    return { authoritative: await Promise.all(authoritative), recursive: await Promise.all(recursive) }
+    return { authoritative, recursive: await Promise.all(recursive) }
   }
 
   async authoritative(zone: string, name: string, type: LookupType): Promise<Answer> {

@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { failCommands } from '../../../test/support/database/fail-commands.ts'
 import { databaseForThisTest, sharedMongoUri } from '../../../test/support/database/test-database.ts'
+import { startTestMongod } from '../../../test/support/database/test-mongod.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { collectionOf, connectMongo, type Mongo } from '../../platform/database/mongo.ts'
 import { newId, timeOfId } from '../../platform/ids.ts'
@@ -119,6 +121,23 @@ describe('an idle process', () => {
     await idle.read()
     await collectionOf(mongo.db, ENGINE).updateOne({ _id: 'cells' }, { $set: { count: 3 } })
     expect(await idle.allAsOfNow()).toEqual(expected)
+  })
+
+  test('asks again after a failure, and for every caller at the same time', async () => {
+    const mongod = await startTestMongod({ enableTestCommands: '1' })
+    onTestFinished(() => mongod.stop())
+    const mongo = await databaseForThisTest(mongod.uri)
+    await collectionOf(mongo.db, ENGINE).insertOne({ _id: 'cells', count: 1, named: true })
+    const idle = new Cells(mongo.db, 0)
+    await idle.read()
+    await collectionOf(mongo.db, ENGINE).updateOne({ _id: 'cells' }, { $set: { count: 3 } })
+    const restore = await failCommands(mongo.db, { failCommands: ['find'], errorCode: 11_600 })
+    const asked = [idle.allAsOfNow(), idle.allAsOfNow()]
+    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await restore()
+    void idle.count // begins a reading, which those that follow have to wait for
+    const every = { cell: { $in: [0, 1, 2, 3] } }
+    expect(await Promise.all([idle.allAsOfNow(), idle.allAsOfNow()])).toEqual([every, every])
   })
 
   test('that names no cells asks nothing', async () => {

@@ -51,7 +51,11 @@ export class Cells {
   #count = 1
   #slots = 1
   #isNamed = false
+  /** What is known counts as new until then. */
   #freshUntil = Number.NEGATIVE_INFINITY
+  /** No reading in the background before. */
+  #pausedUntil = Number.NEGATIVE_INFINITY
+  #reading: Promise<void> | undefined
 
   /** `freshMs`: how long what was read is used. */
   constructor(db: Db, freshMs = FRESH_MS) {
@@ -73,7 +77,8 @@ export class Cells {
 
   /** Reads the settings. Rejects when the database is away. */
   async read(): Promise<void> {
-    this.#freshUntil = performance.now() + this.#freshMs
+    const begun = performance.now()
+    this.#pausedUntil = begun + this.#freshMs
     const docs = await collectionOf(this.#db, ENGINE).find().toArray()
     for (const { _id, count, named } of docs) {
       if (_id === 'slots') this.#slots = count
@@ -83,6 +88,7 @@ export class Cells {
         this.#isNamed = named === true
       }
     }
+    this.#freshUntil = begun + this.#freshMs
   }
 
   /** The id of a new message, in the cell whose turn it is. */
@@ -120,7 +126,7 @@ export class Cells {
    * that was idle may know of fewer cells. Rejects when the database is away.
    */
   async allAsOfNow(): Promise<InCells> {
-    if (this.#isNamed && performance.now() >= this.#freshUntil) await this.read()
+    if (this.#isNamed && performance.now() >= this.#freshUntil) await this.#readOnce()
     return this.all()
   }
 
@@ -152,8 +158,16 @@ export class Cells {
 
   /** What is known serves meanwhile: a process with old settings uses fewer cells, or asks more shards than it has to. */
   #refreshSoon(): void {
-    if (performance.now() < this.#freshUntil) return
-    this.read().catch(() => undefined) // the database is away, or closed: asked again after a while
+    if (performance.now() < Math.max(this.#freshUntil, this.#pausedUntil)) return
+    this.#readOnce().catch(() => undefined) // the database is away, or closed: asked again after a while
+  }
+
+  /** Callers at the same time share one reading. */
+  #readOnce(): Promise<void> {
+    this.#reading ??= this.read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
   }
 }
 

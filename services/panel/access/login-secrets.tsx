@@ -16,7 +16,7 @@ export function useShowLogin(show: ShowSecrets): (login: LoginWithPassword) => v
     ])
     show(
       [[t('access.host'), connection.host], ...ports, [t('access.login'), username], [t('account.password'), password]],
-      { note: t('access.passwordAgain'), below: <LoginExamples login={login} /> },
+      { note: t('start.passwordAgain'), below: <LoginExamples login={login} /> },
     )
   }
 }

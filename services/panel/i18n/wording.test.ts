@@ -205,7 +205,7 @@ test.each(STATES)('%s (%s) is one word for one state', (word, translation, keys)
 
 /** Labels that other labels name in quotation marks. */
 test.each([
-  ['access.passwordAgain', 'access.copyPassword'],
+  ['start.passwordAgain', 'access.copyPassword'],
   ['dns.rotationHint', 'dns.manage'],
   ['messages.notYetFoundHint', 'ui.nextPage'],
   ['operator.retryHint', 'operator.retryNow'],

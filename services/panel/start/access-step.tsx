@@ -67,7 +67,7 @@ function Secrets({ made: { login, token }, kept }: { made: MadeAccess; kept: () 
     <>
       {login ? (
         <>
-          <Note tone="info">{t('access.passwordAgain')}</Note>
+          <Note tone="info">{t('start.passwordAgain')}</Note>
           <CodeBlock text={`${login.username}\n${login.password}`} what={t('nav.smtp')} />
         </>
       ) : null}

@@ -23,6 +23,6 @@ export async function expectFitting(page: Page, widths: readonly number[] = WIDT
       const overflow = wide > 0 ? [{ width, wide, reaching: await page.evaluate<string[]>(REACHING) }] : []
       return [...overflow, ...(await layoutFindings(page)).map(finding => ({ width, ...finding }))]
     }
-    await expect.poll(defects, { timeout: 5_000 }).toEqual([])
+    await expect.poll(defects).toEqual([])
   }
 }
