@@ -89,4 +89,6 @@ export async function changeLanguage(language: Language): Promise<void> {
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
   setPreferences({ language })
+  // A page that began to need the rest meanwhile asked for that of the language before.
+  await load(language)
 }

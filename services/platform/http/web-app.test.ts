@@ -1,3 +1,4 @@
+import mongoose from 'mongoose'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inNetwork } from '../network/ip-networks.ts'
@@ -74,6 +75,12 @@ describe('responses to errors', () => {
     const logged = toProblem(thrown)
     expect([logged.code, logged.cause, logged.retryAfter]).toEqual(['internal', thrown, undefined])
     expect(JSON.stringify(problemBody(logged))).not.toContain('secret')
+  })
+
+  test('says that a search took too long for the database', () => {
+    const gaveUp = new mongoose.mongo.MongoServerError({ ok: 0, code: 50, codeName: 'MaxTimeMSExpired', errmsg: 'x' })
+    const { code, retryAfter, sentence: said } = toProblem(gaveUp)
+    expect([code, retryAfter, said?.code]).toEqual(['unavailable', 5, 'detail.query_too_slow'])
   })
 
   test('has the members of RFC 9457, and a list of errors only where there are some', () => {

@@ -52,7 +52,8 @@ describe('the queue', () => {
     ['was tried and waits', { att: 1, due: at(60) }, 1],
     ['was never tried, and is scheduled', { due: at(60) }, 0],
     ['is held after an attempt', { att: 1, flow: heldFlow('hold_1') }, 0],
-    ['is ready in the flow of an account', { att: 1, flow: 'a usr_1' }, 1],
+    ['is due in the flow of an account', { att: 1, flow: 'a usr_1' }, 0],
+    ['was tried and is due', { att: 1, due: at(-60) }, 0],
   ])('counts what %s as deferred or not', async (_, delivery, deferred) => {
     const { sites } = await viewQueue(await queue([delivery]), now)
     expect(sites).toMatchObject([{ site: 'example.net', waiting: 1, deferred }])

@@ -3,7 +3,6 @@
 import { collectionOf, type Mongo } from '../../../platform/database/mongo.ts'
 import { cellsOf } from '../../store/cells.ts'
 import { DELIVERIES, NO_FLOW } from '../../store/deliveries.ts'
-import { HELD_FLOWS } from '../../store/rules/flow.ts'
 
 /** A destination with waiting mail. */
 export interface WaitingSite {
@@ -29,14 +28,15 @@ const SAMPLE = 100_000
 const SITES = 50
 const MAX_MS = 10_000
 
-/** Tried before, not claimed, not held: what "retry now" makes due. */
-const WAITS_FOR_ATTEMPT = {
+/** Tried before, waiting for its time, neither claimed nor held: what "retry now" of a destination makes due. */
+const waitsForAttempt = (now: Date) => ({
   $and: [
     { $gt: ['$att', 0] },
+    { $gt: ['$due', now] },
     { $eq: [{ $type: '$tok' }, 'missing'] },
-    { $not: [{ $and: [{ $gte: ['$flow', HELD_FLOWS.from] }, { $lt: ['$flow', HELD_FLOWS.to] }] }] },
+    { $eq: [{ $type: '$flow' }, 'missing'] },
   ],
-}
+})
 
 /** The queue now. Depth is the count of the collection's metadata; sites are counted over a bounded sample. */
 export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
@@ -53,7 +53,7 @@ export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
               _id: '$site',
               waiting: { $sum: 1 },
               due: { $sum: { $cond: [{ $lte: ['$due', now] }, 1, 0] } },
-              deferred: { $sum: { $cond: [WAITS_FOR_ATTEMPT, 1, 0] } },
+              deferred: { $sum: { $cond: [waitsForAttempt(now), 1, 0] } },
               oldest: { $min: '$due' },
             },
           },

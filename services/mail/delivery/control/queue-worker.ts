@@ -133,11 +133,15 @@ function pageAfter({ db }: Mongo, { scope, value }: Selected, cursor: string): P
     .toArray()
 }
 
-/** Waiting messages of a selection. `more`: the queue is longer than what was looked at. */
+/** How long {@link countSelected} reads, in milliseconds. */
+const COUNT_MS = 1_000
+
+/** Waiting messages of a selection. `more`: the queue is longer than what was looked at, which takes a second at most. */
 export async function countSelected(mongo: Mongo, selected: Selected): Promise<{ count: number; more: boolean }> {
   const messages = new Set<string>()
   let cursor = firstCursor(selected)
-  for (let pages = 0; pages < COUNTED_PAGES; pages++) {
+  const until = performance.now() + COUNT_MS
+  for (let pages = 0; pages < COUNTED_PAGES && performance.now() < until; pages++) {
     const page = await pageAfter(mongo, selected, cursor)
     for (const { m } of await selectFrom(mongo, selected, page)) messages.add(m)
     if (page.length < BATCH) return { count: messages.size, more: false }

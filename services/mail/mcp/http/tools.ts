@@ -1,6 +1,8 @@
 /** The tools: names, descriptions and inputs for models. What they do are operations of the API. */
 import { z } from 'zod'
 import type { AnyEndpoint } from '../../../platform/http/endpoint.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { getDomainOperation, listDomainsOperation } from '../../domains/http/domains-contract.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { OwnAnswer, OwnInput } from '../../http/shared/own-operations.ts'
@@ -11,7 +13,7 @@ import { getStats } from '../../log/http/stats-contract.ts'
 import { sendEmail } from '../../submission/http/send-contract.ts'
 import { listSuppressionsOperation } from '../../suppressions/http/suppressions-contract.ts'
 import { SUPPRESSION_REASONS } from '../../suppressions/rules/suppression.ts'
-import { newestEvents, ofRecipient } from '../rules/message-history.ts'
+import { hasRecipient, newestEvents, ofRecipient } from '../rules/message-history.ts'
 import { MAX_ITEMS } from '../rules/tool-result.ts'
 
 /** Runs an operation of the API for the caller of the request. */
@@ -70,6 +72,8 @@ export const TOOLS: readonly Tool[] = [
       const params = { id }
       const message = await own(getEmail, { params })
       const { data } = await own(listEmailEvents, { params })
+      if (recipient !== undefined && !hasRecipient(message, recipient))
+        throw new ProblemError('not_found', sentence('detail.not_a_recipient', { address: recipient }))
       const { events, leftOut } = newestEvents(data, { recipient, limit })
       return { ...(leftOut && { shortened: true }), message: ofRecipient(message, recipient), events }
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newestEvents, ofRecipient } from './message-history.ts'
+import { hasRecipient, newestEvents, ofRecipient } from './message-history.ts'
 
 const event = (entry: string) => {
   const [recipient = '', type = ''] = entry.split(' ')
@@ -61,4 +61,13 @@ test.each<[string | undefined, string[], string[]]>([
     recipients: emails(recipients),
     waiting: emails(waiting),
   })
+})
+
+test.each([
+  ['a@x.example', true],
+  ['A@X.example', true],
+  ['b@x.example', false],
+  ['', false],
+])('a message to a@x.example has the recipient %j: %s', (address, expected) => {
+  expect(hasRecipient({ recipients: [{ email: 'a@x.example' }] }, address)).toBe(expected)
 })

@@ -31,6 +31,11 @@ export function ofRecipient<M extends { recipients: { email: string }[]; waiting
   return { ...message, recipients: message.recipients.filter(own), waiting: message.waiting.filter(own) }
 }
 
+/** True when a recipient of the message has the address, in any case of its letters. */
+export function hasRecipient({ recipients }: { recipients: readonly { email: string }[] }, address: string): boolean {
+  return recipients.some(({ email }) => isOf(email, address))
+}
+
 function isOf(email: string, recipient: string | undefined): boolean {
   return recipient === undefined || email.toLowerCase() === recipient.toLowerCase()
 }

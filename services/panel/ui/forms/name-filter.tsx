@@ -9,7 +9,8 @@ export function NameFilter({ value, set }: { value: string | undefined; set: (pa
       <TextFilter
         label={t('messages.search')}
         value={value ?? ''}
-        set={text => set(text.replaceAll(/\s/g, '') || undefined)}
+        set={text => set(text || undefined)}
+        clean={text => text.replaceAll(/\s/g, '')}
         wide
       />
     </search>

@@ -10,7 +10,10 @@ export function TextFilter(props: {
   set: (value: string) => void
   placeholder?: string
   wide?: boolean
+  /** What is applied of a text; by default without blanks at its ends. */
+  clean?: (text: string) => string
 }) {
+  const { clean = (given: string) => given.trim() } = props
   const [text, setText] = useState(props.value)
   const own = useRef(props.value)
   const later = useDebouncedCallback((value: string) => {
@@ -32,7 +35,7 @@ export function TextFilter(props: {
       leftSection={props.wide ? <IconSearch size={15} /> : undefined}
       onChange={event => {
         setText(event.currentTarget.value)
-        later(event.currentTarget.value.trim())
+        later(clean(event.currentTarget.value))
       }}
       w={props.wide ? { base: '100%', xs: 300 } : 160}
     />

@@ -78,21 +78,8 @@ function Plot<D extends { date: string }, K extends keyof D & string>({ days, se
       {days.map((row, index) => {
         // From the last one on, which is not at the edge.
         const place = days.length - 1 - index - Math.floor(every / 2)
-        return (
-          <button
-            key={row.date}
-            type="button"
-            className="pw-chart-column"
-            // The table has the links for the keyboard.
-            tabIndex={-1}
-            disabled={!open}
-            onPointerEnter={() => point(index)}
-            onPointerDown={event => event.preventDefault()}
-            onClick={({ target }) => {
-              const part = target instanceof HTMLElement && series.find(({ key }) => key === target.dataset.series)
-              if (part) open?.(row, part.key)
-            }}
-          >
+        const content = (
+          <>
             <span className="pw-chart-bar">
               {series
                 .filter(({ key }) => Number(row[key]) > 0)
@@ -105,7 +92,28 @@ function Plot<D extends { date: string }, K extends keyof D & string>({ days, se
                 {text(row.date)}
               </span>
             ) : null}
+          </>
+        )
+        const column = { className: 'pw-chart-column', onPointerEnter: () => point(index) }
+        return open ? (
+          <button
+            key={row.date}
+            {...column}
+            type="button"
+            // The table has the links for the keyboard.
+            tabIndex={-1}
+            onPointerDown={event => event.preventDefault()}
+            onClick={({ target }) => {
+              const part = target instanceof HTMLElement && series.find(({ key }) => key === target.dataset.series)
+              if (part) open(row, part.key)
+            }}
+          >
+            {content}
           </button>
+        ) : (
+          <span key={row.date} {...column}>
+            {content}
+          </span>
         )
       })}
       {row && pointed !== undefined ? (

@@ -7,6 +7,8 @@ export const details = {
   'detail.nothing_at': 'There is nothing at {path}.',
   'detail.methods': '{path} supports {methods}, not {method}.',
   'detail.database_unavailable': 'The database does not answer; try again in a few seconds.',
+  'detail.query_too_slow':
+    'The search takes too long. Narrow it, for example by a longer part of the name or a shorter period.',
   'detail.charset': 'JSON is sent in UTF-8, not in {charset}.',
   'detail.body_too_large': 'The body is larger than {limit} bytes.',
   'detail.body_too_complex': 'The body has {reason}.',
@@ -91,6 +93,7 @@ export const details = {
   'detail.idempotency_header': 'X-Idempotency-Key has 1 to 256 printable ASCII characters.',
   'detail.no_recipient': 'The message has no recipient.',
   'detail.recipients': 'A message has at most {count} recipients.',
+  'detail.not_a_recipient': 'The message has no recipient {address}.',
   'detail.recipient': '"{address}" is not a recipient address that can receive mail.',
   'detail.sender_smtputf8': 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).',
   'detail.login_expired': 'This login is not valid any more.',

@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { personOf } from '../../../../accounts/http/audit-caller.ts'
 import { findUser } from '../../../../accounts/store/users.ts'
+import { createFairLimiter } from '../../../../platform/concurrency/fair-limiter.ts'
 import { bind, type WebContext } from '../../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../../platform/problems.ts'
 import { sentence } from '../../../../platform/sentences/sentence.ts'
@@ -34,6 +35,8 @@ import {
 
 /** Held recipients are counted up to this number. */
 const COUNT_MOST = 100_000
+/** Counts of waiting mail in parallel in one process: each reads thousands of deliveries. */
+const COUNTS = { atOnce: 1, perKey: 1, waiting: 2 }
 
 /** Puts the operations on the router. */
 export function mountQueueControl(router: Router, deps: MailHttpDeps): void {
@@ -78,14 +81,13 @@ export function mountQueueControl(router: Router, deps: MailHttpDeps): void {
     end(caller, context, admin(caller), params.id),
   )
 
-  bind(router, authorise, countQueueOperation, async ({ query }, caller) => ({
-    object: 'count' as const,
-    ...(await countWaiting(useCase, owner(caller), query)),
-  }))
-  bind(router, authorise, countAnyQueueOperation, async ({ query }, caller) => ({
-    object: 'count' as const,
-    ...(await countWaiting(useCase, admin(caller), query)),
-  }))
+  const inTurn = createFairLimiter(COUNTS)
+  const count = async (caller: Principal, by: Requester, wish: Parameters<typeof countWaiting>[2]) => {
+    const counted = await inTurn(caller.account.id, () => countWaiting(useCase, by, wish))
+    return { object: 'count' as const, ...counted }
+  }
+  bind(router, authorise, countQueueOperation, ({ query }, caller) => count(caller, owner(caller), query))
+  bind(router, authorise, countAnyQueueOperation, ({ query }, caller) => count(caller, admin(caller), query))
 
   const act = async (
     caller: Principal,
