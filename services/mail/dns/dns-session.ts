@@ -109,8 +109,7 @@ class Session {
           })),
         )
       : [{ server: sentence('dns.name_servers'), answer: servers }]
-    // A recursor remembers a name that does not exist, and all names below it (RFC 8020): asked too early, it would not
-    // see the records that are written next for the negative TTL of the zone.
+    // What recursors say decides nothing then, and each would remember that there is none.
     const kinds = authoritative.map(({ answer }) => answer.kind)
     if (kinds.includes('missing') && !kinds.includes('found')) return { authoritative, recursive: [] }
     const recursive = this.#options.recursors.map(

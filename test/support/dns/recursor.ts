@@ -19,6 +19,8 @@ export interface Recursor {
   /** By lower-case name; `*` matches every name. */
   misbehave: Map<string, Misbehaviour>
   queries(): number
+  /** Names that were asked for, in lower case. A real recursor would remember those that did not exist. */
+  asked: ReadonlySet<string>
   stop(): Promise<void>
 }
 
@@ -29,11 +31,13 @@ const AUTHORITATIVE = 0x04
 export async function startRecursor(forwards: readonly Forward[]): Promise<Recursor> {
   const socket = createSocket('udp4')
   const misbehave = new Map<string, Misbehaviour>()
+  const asked = new Set<string>()
   let queries = 0
   let stopped = false
   socket.on('message', (query, client) => {
     queries++
     const name = packet.decode(query).questions?.[0]?.name.toLowerCase() ?? ''
+    asked.add(name)
     const misbehaviour = misbehave.get(name) ?? misbehave.get('*')
     if (misbehaviour === 'silence') return
     const send = (answer: Buffer) => {
@@ -49,6 +53,7 @@ export async function startRecursor(forwards: readonly Forward[]): Promise<Recur
     address: `127.0.0.1:${socket.address().port}`,
     misbehave,
     queries: () => queries,
+    asked,
     stop: () => {
       stopped = true
       return new Promise(resolve => socket.close(() => resolve()))

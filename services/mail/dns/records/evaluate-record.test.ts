@@ -34,7 +34,9 @@ describe('the three views', () => {
   const ours = found('token=rival', 'token=ours')
   test.each<[string, Answer[], Answer[], boolean, RecordCheck['status']]>([
     ['everybody has it', [ours, ours], [ours, ours], false, 'verified'],
-    ['a resolver still has the old answer', [ours, ours], [ours, nothing], false, 'pending'],
+    ['a resolver remembers that there was none', [ours, ours], [ours, nothing], false, 'verified'],
+    ['a resolver still has another answer', [ours, ours], [ours, found('token=old')], false, 'pending'],
+    ['one has another answer, one none', [ours], [nothing, found('token=old')], false, 'pending'],
     ['a resolver lies about a verified domain', [ours], [found('token=evil')], true, 'pending'],
     ['a resolver does not answer', [ours], [down], false, 'verified'],
     ['one server has it not yet', [ours, nothing], [], true, 'pending'],

@@ -34,7 +34,10 @@ interface EvaluatedAnswer extends ServerAnswer {
 
 const REPEATED = sentence('dns.check_repeated')
 
-/** Authoritative servers decide; outdated resolvers make a record pending, and without authoritative answers can only confirm. */
+/**
+ * Authoritative servers decide; resolvers with an old answer make a record pending, and without authoritative answers can
+ * only confirm.
+ */
 export function evaluateRow(row: GuidanceRow, views: Views, context: EvaluationContext): RecordCheck {
   const evaluate = (entries: readonly ServerAnswer[]): EvaluatedAnswer[] =>
     entries.map(entry => ({ ...entry, match: matchRow(row, entry.answer, context) }))
@@ -61,11 +64,18 @@ function confirmed(
   const warnings = unique(decisive.flatMap(({ match }) => match?.warnings ?? []))
   const old = recursive.filter(({ match }) => match && match.kind !== 'ok')
   if (old.length === 0) return check(row, 'verified', { observed, warnings: [...warnings, ...unresolved(recursive)] })
-  return check(row, 'pending', {
-    observed,
-    warnings: [...warnings, sentence('dns.cached', { servers: old.map(({ server }) => server) })],
-    instructions: [sentence('dns.wait_for_cache')],
-  })
+  const cached = [...warnings, sentence('dns.cached', { servers: old.map(({ server }) => server) })]
+  if (isAskedForHereOnly(row) && old.every(({ answer }) => answer.kind === 'missing'))
+    return check(row, 'verified', { observed, warnings: cached })
+  return check(row, 'pending', { observed, warnings: cached, instructions: [sentence('dns.wait_for_cache')] })
+}
+
+/**
+ * True for names that no receiver knows before our mail names them. A resolver that remembers that there was nothing has been
+ * asked here, by a check before the record was written; a look for the zone of a name that does not exist is enough.
+ */
+function isAskedForHereOnly({ purpose }: GuidanceRow): boolean {
+  return purpose === 'ownership' || purpose === 'dkim'
 }
 
 /** Name servers answer while every resolver fails: typical of a zone with invalid DNSSEC signatures. */

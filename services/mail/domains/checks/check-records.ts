@@ -16,7 +16,7 @@ export interface Observation {
   rows: GuidanceRow[]
   records: RecordCheck[]
   outcome: CheckOutcome
-  /** Selectors that every authoritative server and every resolver shows. */
+  /** Selectors that every authoritative server shows, and no resolver with another key. */
   visibleSelectors: Set<string>
   /** The answers at the name of the ownership record, where other accounts' tokens may be as well. */
   ownership: Views
