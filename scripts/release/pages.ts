@@ -97,7 +97,9 @@ export function distTag(version: string, published: readonly string[]): string {
 
 /** Versions of the package at npm; none of one that does not exist yet. */
 async function publishedVersions({ runner, root }: Target, name: string): Promise<string[]> {
-  const { code, stdout, stderr } = await runner.attempt('npm', ['view', name, 'versions', '--json'], { cwd: root })
+  // An npm around this process may have told it to be silent, which would hide the answer and the reason of a failure.
+  const view = ['view', name, 'versions', '--json', '--loglevel=error']
+  const { code, stdout, stderr } = await runner.attempt('npm', view, { cwd: root })
   if (code === 0) return [JSON.parse(stdout || '[]') as string | string[]].flat()
   if (runner.dryRun || /E404/.test(stderr)) return []
   throw new ReleaseError(`npm cannot be asked for the versions of ${name}:\n${stderr}`)
