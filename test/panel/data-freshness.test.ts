@@ -75,7 +75,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
       await route.continue()
     })
     await page.getByLabel(labels.messages.search).fill('nothing-like-it')
-    await page.getByRole('progressbar', { name: labels.ui.updating }).waitFor()
+    // Of the list, and of the count above it.
+    await page.getByRole('progressbar', { name: labels.ui.updating }).first().waitFor()
     resolve()
     await page.getByText(labels.messages.noMatch).waitFor()
     await page.unroute('**/api/v1/emails?*q=*')
@@ -174,10 +175,10 @@ test('a chart that could not be read again says so, and can be read again', asyn
   await page.getByRole('link', { name: catalogues.en.nav.overview }).click()
   // Failed reads are repeated after pauses of the stopped clock.
   const stale = async () => {
-    await page.clock.runFor(2_000)
+    await page.clock.runFor(5_000)
     return page.locator('.pw-stale').count()
   }
-  await expect.poll(stale, { timeout: 30_000 }).toBe(1)
+  await expect.poll(stale, { timeout: 60_000 }).toBe(1)
   await page.locator('.pw-stale').getByText(start(catalogues.en.ui.staleFailed)).waitFor()
   await page.unroute('**/api/v1/stats**')
   await page.locator('.pw-stale').getByRole('button', { name: catalogues.en.ui.tryAgain }).click()
