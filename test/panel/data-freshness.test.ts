@@ -172,6 +172,11 @@ test('a chart that could not be read again says so, and can be read again', asyn
   await page.route('**/api/v1/stats**', route => route.fulfill({ status: 503, json: { code: 'unavailable' } }))
   await page.clock.fastForward(60_000)
   await page.getByRole('link', { name: catalogues.en.nav.tokens }).click()
+  const elsewhere = async () => {
+    await page.clock.runFor(100)
+    return page.getByRole('heading', { level: 1, name: catalogues.en.access.tokensTitle }).count()
+  }
+  await expect.poll(elsewhere).toBe(1)
   await page.getByRole('link', { name: catalogues.en.nav.overview }).click()
   // Failed reads are repeated after pauses of the stopped clock.
   const stale = async () => {
