@@ -9,6 +9,7 @@ import { type PaletteEntry, usePaletteEntries } from './palette-results.ts'
 const ICONS = { page: IconArrowRight, domain: IconWorld, message: IconMail, endUser: IconUser, user: IconUser }
 const LIST = 'pw-palette-list'
 const idOf = (index: number) => `pw-palette-${index}`
+const keyOf = ({ kind, href, label }: PaletteEntry) => `${kind} ${href} ${label}`
 
 export function Palette({ opened, close }: { opened: boolean; close: () => void }) {
   const { t } = useTranslation()
@@ -29,9 +30,13 @@ function Search({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const router = useRouter()
   const [text, setText] = useState('')
-  const [chosen, choose] = useState(0)
+  const [chosen, choose] = useState<string>()
   const entries = usePaletteEntries(text)
-  const active = Math.min(chosen, entries.length - 1)
+  const found = entries.findIndex(entry => keyOf(entry) === chosen)
+  const active = found >= 0 || entries.length === 0 ? found : 0
+  const activeKey = entries[active] && keyOf(entries[active])
+  // What arrives later must not change what Enter opens.
+  useEffect(() => choose(activeKey), [activeKey])
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     list.current?.querySelector(`#${idOf(active)}`)?.scrollIntoView({ block: 'nearest' })
@@ -48,7 +53,10 @@ function Search({ close }: { close: () => void }) {
     if (event.nativeEvent.isComposing) return
     event.preventDefault()
     if (step === undefined) open(entries[active])
-    else if (entries.length > 0) choose((active + step + entries.length) % entries.length)
+    else {
+      const next = entries[(active + step + entries.length) % entries.length]
+      if (next) choose(keyOf(next))
+    }
   }
   return (
     <>
@@ -67,7 +75,7 @@ function Search({ close }: { close: () => void }) {
         value={text}
         onChange={event => {
           setText(event.currentTarget.value)
-          choose(0)
+          choose(undefined)
         }}
         onKeyDown={onKeyDown}
       />
@@ -79,7 +87,7 @@ function Search({ close }: { close: () => void }) {
             // biome-ignore lint/a11y/useKeyWithClickEvents: see above
             // biome-ignore lint/a11y/useFocusableInteractive: see above
             <div
-              key={`${entry.kind} ${entry.href} ${entry.label}`}
+              key={keyOf(entry)}
               id={idOf(index)}
               role="option"
               aria-selected={index === active}
