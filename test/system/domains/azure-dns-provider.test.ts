@@ -15,6 +15,7 @@ import {
 import type { FakeCloud } from '../../support/dns/fake-provider-http.ts'
 import { createFakeStore, type FakeStore } from '../../support/dns/fake-provider-zones.ts'
 import { noBudget } from '../../support/dns/no-budget.ts'
+import { expectLocked, FOREIGN_EDITS } from '../../support/dns/record-set-expectations.ts'
 
 const running: FakeCloud[] = []
 afterEach(async () => {
@@ -64,12 +65,7 @@ test('an alias of a resource is seen, locked and not written', async () => {
   const [stored = expect.fail('none')] = await provider.list(zone, 'x.zone.test')
   expect(stored).toMatchObject({ type: 'A', locked: true })
   const wanted = { ...record(''), type: 'A' as const, value: '192.0.2.9' }
-  for (const write of [
-    provider.create(zone, wanted, ''),
-    provider.update(zone, stored, wanted),
-    provider.remove(zone, stored),
-  ])
-    await expect(write).rejects.toMatchObject({ kind: 'locked' })
+  await expectLocked(provider, zone, stored, wanted)
   expect(dump(store)).toBe(before)
 })
 
@@ -87,11 +83,7 @@ test('other values of a set stay as they are, in their parts, with the metadata'
   expect(cloud.calls.filter(call => call === 'PUT :set')).toHaveLength(2)
 })
 
-test.each<[string, (store: FakeStore) => void]>([
-  ['a new value', store => void store.put('zone.test', { name: 'x.zone.test', type: 'TXT', value: 'theirs' })],
-  ['another TTL', store => void Object.assign(store.zone('zone.test').records[0] ?? {}, { ttl: 900 })],
-  ['a deletion', store => void store.zone('zone.test').records.splice(0)],
-])('%s between the list and the write fails the write, and nothing is lost', async (_, edit) => {
+test.each(FOREIGN_EDITS)('%s between the list and the write fails the write, and nothing is lost', async (_, edit) => {
   const { store, cloud, provider } = await start()
   store.put('zone.test', { name: 'x.zone.test', type: 'TXT', value: 'ours' })
   const zone = (await provider.findZone('zone.test')) ?? expect.fail('no zone')

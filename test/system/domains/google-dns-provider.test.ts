@@ -8,6 +8,7 @@ import { type GoogleOptions, serviceAccountKey, startGoogleDns } from '../../sup
 import type { FakeCloud } from '../../support/dns/fake-provider-http.ts'
 import { createFakeStore, type FakeStore } from '../../support/dns/fake-provider-zones.ts'
 import { noBudget } from '../../support/dns/no-budget.ts'
+import { expectLocked, FOREIGN_EDITS } from '../../support/dns/record-set-expectations.ts'
 
 const running: FakeCloud[] = []
 afterEach(async () => {
@@ -54,20 +55,11 @@ test('a set with a routing policy is seen, locked and not written', async () => 
   const before = dump(store)
   const [stored = expect.fail('none')] = await provider.list(zone, 'x.zone.test')
   expect(stored).toMatchObject({ locked: true })
-  for (const write of [
-    provider.create(zone, record('v'), ''),
-    provider.update(zone, stored, record('w')),
-    provider.remove(zone, stored),
-  ])
-    await expect(write).rejects.toMatchObject({ kind: 'locked' })
+  await expectLocked(provider, zone, stored, record('w'))
   expect(dump(store)).toBe(before)
 })
 
-test.each<[string, (store: FakeStore) => void]>([
-  ['a new value', store => void store.put('zone.test', { name: 'x.zone.test', type: 'TXT', value: 'theirs' })],
-  ['another TTL', store => void Object.assign(store.zone('zone.test').records[0] ?? {}, { ttl: 900 })],
-  ['a deletion', store => void store.zone('zone.test').records.splice(0)],
-])('%s between the list and the write fails the write, and nothing is lost', async (_, edit) => {
+test.each(FOREIGN_EDITS)('%s between the list and the write fails the write, and nothing is lost', async (_, edit) => {
   const { store, cloud, provider } = await start()
   store.put('zone.test', { name: 'x.zone.test', type: 'TXT', value: 'ours' })
   const zone = (await provider.findZone('zone.test')) ?? expect.fail('no zone')

@@ -16,6 +16,7 @@ import type { FakeCloud } from '../../support/dns/fake-provider-http.ts'
 import { createFakeStore, type FakeStore } from '../../support/dns/fake-provider-zones.ts'
 import { hostedZoneId, type Route53Options, startRoute53 } from '../../support/dns/fake-route53.ts'
 import { noBudget } from '../../support/dns/no-budget.ts'
+import { expectLocked, FOREIGN_EDITS } from '../../support/dns/record-set-expectations.ts'
 
 const running: FakeCloud[] = []
 afterEach(async () => {
@@ -98,12 +99,7 @@ describe('foreign sets', () => {
     const [stored = expect.fail('none')] = await provider.list(zone, 'zone.test')
     expect(stored).toMatchObject({ type, locked: true })
     const wanted = { ...record('zone.test'), type, value: type === 'A' ? '192.0.2.1' : 'w' }
-    for (const write of [
-      provider.create(zone, wanted, ''),
-      provider.update(zone, stored, wanted),
-      provider.remove(zone, stored),
-    ])
-      await expect(write).rejects.toMatchObject({ kind: 'locked' })
+    await expectLocked(provider, zone, stored, wanted)
     expect(dump(store)).toBe(before)
   })
 
@@ -117,10 +113,8 @@ describe('foreign sets', () => {
 
 describe('a change of another program between the list and the write', () => {
   test.each<[string, (store: FakeStore) => void]>([
-    ['a new value', store => void store.put('zone.test', { name: 'x.zone.test', type: 'TXT', value: 'theirs' })],
-    ['another TTL', store => void Object.assign(store.zone('zone.test').records[0] ?? {}, { ttl: 900 })],
+    ...FOREIGN_EDITS,
     ['another value', store => void Object.assign(store.zone('zone.test').records[0] ?? {}, { value: 'theirs' })],
-    ['a deletion', store => void store.zone('zone.test').records.splice(0)],
   ])('%s fails the write, and nothing is lost', async (_, edit) => {
     const { store, cloud, provider } = await start()
     store.put('zone.test', { name: 'x.zone.test', type: 'TXT', value: 'ours' })
