@@ -102,23 +102,18 @@ class Session {
   async views(name: string, type: LookupType): Promise<Views> {
     const servers = await this.#serversOf(name)
     const authoritative = Array.isArray(servers)
-      ? await Promise.all(
-          servers.map(async server => ({
-            server: server.name,
-            answer: await this.#authoritativeAnswer(server, name, type),
-          })),
-        )
+      ? servers.map(async server => ({
+          server: server.name,
+          answer: await this.#authoritativeAnswer(server, name, type),
+        }))
       : [{ server: sentence('dns.name_servers'), answer: servers }]
-    // What recursors say decides nothing then, and each would remember that there is none.
-    const kinds = authoritative.map(({ answer }) => answer.kind)
-    if (kinds.includes('missing') && !kinds.includes('found')) return { authoritative, recursive: [] }
     const recursive = this.#options.recursors.map(
       async (server): Promise<ServerAnswer> => ({
         server: sentence('dns.resolver', { ip: server.ip }),
         answer: await this.#recursiveAnswer(server, name, type),
       }),
     )
-    return { authoritative, recursive: await Promise.all(recursive) }
+    return { authoritative: await Promise.all(authoritative), recursive: await Promise.all(recursive) }
   }
 
   async authoritative(zone: string, name: string, type: LookupType): Promise<Answer> {
