@@ -1,12 +1,15 @@
 /** Who runs the DNS of a domain, as its name servers show, and where its records are edited. */
 
+/** Kinds of DNS accounts whose host is known by its name servers. */
+export const HOSTED_PROVIDERS = ['cloudflare', 'aliyun', 'dnspod', 'route53', 'google', 'azure'] as const
+
 /** A DNS host. */
 export interface DnsHost {
   name: string
   /** Page of its console from which zones are reached. */
   console_url: string
   /** The kind of DNS account that writes there, where there is one. */
-  provider?: 'cloudflare' | 'aliyun' | 'dnspod' | 'route53' | 'google' | 'azure'
+  provider?: (typeof HOSTED_PROVIDERS)[number]
 }
 
 /** Names of name servers by their ends or a pattern. A host whose customers have name servers of their own is not found. */

@@ -1,6 +1,7 @@
 /** How DNS records, their checks and the settings of a domain look in the mail API. */
 import { z } from 'zod'
 import { sentenceCode, sentenceCodes, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { HOSTED_PROVIDERS } from '../../dns/records/dns-host.ts'
 import { isMechanism } from '../../dns/records/spf-term.ts'
 
 const time = z.iso.datetime()
@@ -138,7 +139,7 @@ export const checkSummary = z.strictObject({
     .strictObject({
       name: z.string(),
       console_url: z.url(),
-      provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'route53', 'google', 'azure']).optional(),
+      provider: z.enum(HOSTED_PROVIDERS).optional(),
     })
     .nullable(),
   /** Set while a verified domain's proof is missing. */
