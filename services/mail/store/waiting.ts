@@ -1,5 +1,5 @@
 /** Mail of a domain that is accepted and not final yet. */
-import { collectionOf, type Db, isUnavailable } from '../../platform/database/mongo.ts'
+import { collectionOf, type Db, isMaxTimeExpired, isUnavailable } from '../../platform/database/mongo.ts'
 import { MESSAGES } from './messages.ts'
 
 /** More than this are not counted. */
@@ -12,12 +12,7 @@ export async function countWaiting(db: Db, { _id, user_id }: { _id: string; user
     const filter = { user_id, domain_id: _id, left: { $gt: 0 } }
     return await collectionOf(db, MESSAGES).countDocuments(filter, { limit: ENOUGH, maxTimeMS: TIMEOUT_MS })
   } catch (error) {
-    if (isUnavailable(error) || isTimeout(error)) return undefined
+    if (isUnavailable(error) || isMaxTimeExpired(error)) return undefined
     throw error
   }
-}
-
-/** MaxTimeMSExpired. */
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 50
 }

@@ -177,10 +177,14 @@ export function isDuplicateKey(error: unknown): boolean {
   return isMongoCode(error, 11_000)
 }
 
-/** Errors of a member that is not primary any more, or shuts down ("state change errors" of the driver specification). */
-const STATE_CHANGES: ReadonlySet<unknown> = new Set([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436])
-/** How mongos says that a shard does not answer (6, 7, 89, 9001) or has no primary (133). */
-const SHARD_AWAY: ReadonlySet<unknown> = new Set([6, 7, 89, 133, 9_001])
+/**
+ * Errors of a member that is not primary any more, or shuts down ("state change errors" of the driver specification); then
+ * those by which mongos says that a shard does not answer, or has no primary (133).
+ */
+const AWAY_CODES: ReadonlySet<unknown> = new Set([
+  ...[91, 189, 10_107, 11_600, 11_602, 13_435, 13_436],
+  ...[6, 7, 89, 9_001, 133],
+])
 const AWAY =
   /^(Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/
 
@@ -191,16 +195,21 @@ const AWAY =
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof TimeoutError || AWAY.test(error.name)) return true
-  return 'code' in error && (STATE_CHANGES.has(error.code) || SHARD_AWAY.has(error.code))
+  return 'code' in error && AWAY_CODES.has(error.code)
 }
 
-/** MaxTimeMSExpired: the server stopped waiting for a majority, or never began. */
-const MAX_TIME = 50
+/**
+ * True for MaxTimeMSExpired: a question took longer than it may, or the server stopped waiting for a majority, or never
+ * began.
+ */
+export function isMaxTimeExpired(error: unknown): boolean {
+  return isMongoCode(error, 50)
+}
 
 /** True for the failure of a transaction that may have been committed all the same. */
 export function isCommitUnknown(error: unknown): boolean {
   const isLabelled = error instanceof mongoose.mongo.MongoError && error.hasErrorLabel('UnknownTransactionCommitResult')
-  return isLabelled || isMongoCode(error, MAX_TIME)
+  return isLabelled || isMaxTimeExpired(error)
 }
 
 /** True for an error of the server with this code. */

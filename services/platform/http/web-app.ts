@@ -5,7 +5,7 @@ import Router from '@koa/router'
 import ipaddr from 'ipaddr.js'
 import Koa, { type Context } from 'koa'
 import type { z } from 'zod'
-import { isMongoCode, isUnavailable } from '../database/mongo.ts'
+import { isMaxTimeExpired, isUnavailable } from '../database/mongo.ts'
 import { type Issue, validate } from '../json/bounded-validation.ts'
 import { isTrustedProxy, resolveClientAddress } from '../network/ip-networks.ts'
 import type { Log } from '../observability/log.ts'
@@ -284,9 +284,6 @@ function fieldErrorsBody(errors: readonly FieldError[]) {
   }
 }
 
-/** The database gave up after the time that a list or search may take. */
-const MAX_TIME_EXPIRED = 50
-
 /** The response to any error: problems as they are, an unavailable database, or "internal". */
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
@@ -295,7 +292,7 @@ export function toProblem(error: unknown): ProblemError {
       retryAfter: 5,
       cause: error,
     })
-  if (isMongoCode(error, MAX_TIME_EXPIRED))
+  if (isMaxTimeExpired(error))
     return new ProblemError('unavailable', sentence('detail.query_too_slow'), { retryAfter: 5, cause: error })
   return new ProblemError('internal', undefined, { cause: error })
 }

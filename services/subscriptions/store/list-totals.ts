@@ -2,7 +2,7 @@
  * Totals of lists and statistics: exact while counting is cheap; else a cached total that is recounted in the
  * background; capped in the worst case.
  */
-import type { Collection } from '../../platform/database/mongo.ts'
+import { type Collection, isMaxTimeExpired } from '../../platform/database/mongo.ts'
 import type { Found } from '../rules/paging.ts'
 
 /** Up to this total, counting is exact and takes a few milliseconds. */
@@ -81,7 +81,7 @@ async function countAll<T extends object>({ collection, filter, hint }: Question
     const options = { maxTimeMS: MAX_COUNT_MS, ...(hint ? { hint } : {}) }
     return { total: await collection.countDocuments(filter, options) }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 50) return CAPPED // MaxTimeMSExpired
+    if (isMaxTimeExpired(error)) return CAPPED
     throw error
   }
 }
