@@ -14,6 +14,7 @@ import { ListPage } from '../ui/layout/list-page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
+import { ShortList } from '../ui/values/short-list.tsx'
 import { Time } from '../ui/values/time.tsx'
 import type { Token } from './access-types.ts'
 import { SCOPES, TokenForm } from './token-form.tsx'
@@ -103,13 +104,7 @@ const SHOWN_SCOPES = 2
 function Scopes({ of: given }: { of: readonly string[] }) {
   const { t } = useTranslation()
   const names = SCOPES.filter(scope => given.includes(scope)).map(scope => t(`access.scope.${scope}`))
-  const more = names.length - SHOWN_SCOPES
-  return (
-    <span title={names.join(', ')}>
-      {names.slice(0, SHOWN_SCOPES).join(', ')}
-      {more > 0 ? ` +${more}` : ''}
-    </span>
-  )
+  return <ShortList of={names} most={SHOWN_SCOPES} />
 }
 
 function TokenMenu({ token, show }: { token: Token; show: ShowSecrets }) {

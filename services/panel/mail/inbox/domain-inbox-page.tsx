@@ -17,6 +17,7 @@ import { CursorPager, nextCursor } from '../../ui/layout/cursor-pager.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { ShortList } from '../../ui/values/short-list.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import { DeliveryBadge } from '../domains/delivery-badge.tsx'
 import { InboxMessage } from './inbox-message.tsx'
@@ -112,18 +113,15 @@ function Messages({ rows }: { rows: readonly Captured[] }) {
         </Link>
       ),
     },
-    { label: t('messages.to'), cell: row => <Recipients to={row.to} /> },
+    { label: t('messages.to'), cell: row => <ShortList of={row.to} most={SHOWN_RECIPIENTS} /> },
     { label: t('messages.from'), cell: row => row.from || '<>' },
     { label: t('messages.received'), cell: row => <Time at={row.received_at} /> },
   ]
   return <DataTable name={t('inbox.link')} columns={columns} rows={rows} rowKey={row => row.id} />
 }
 
-/** The first recipients; a message has up to a hundred. */
-function Recipients({ to }: { to: readonly string[] }) {
-  const shown = to.slice(0, 3).join(', ')
-  return <span title={to.join(', ')}>{to.length > 3 ? `${shown} +${to.length - 3}` : shown}</span>
-}
+/** Recipients that a row of the list has room for; a message has up to a hundred. */
+const SHOWN_RECIPIENTS = 3
 
 function EmptyInbox({ id, name }: { id: string; name: string }) {
   const { t } = useTranslation()
