@@ -10,7 +10,6 @@ import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { Note, StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
-import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { NeedsRole } from '../../ui/forms/needs-role.tsx'
 import { CursorPager, nextCursor } from '../../ui/layout/cursor-pager.tsx'
@@ -21,12 +20,12 @@ import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import { DeliveryView, ReplayButton } from './delivery-view.tsx'
+import { ReplayFailed } from './replay-failed.tsx'
 import { DELIVERY_STATES, deliveryStateOf } from './webhook-search.ts'
 import type { Delivery, DeliveryDetail, Webhook } from './webhook-types.ts'
 import { WebhookState } from './webhooks-page.tsx'
 
 const route = getRouteApi('/shell/webhooks/$id')
-const DAY_MS = 86_400_000
 
 export function WebhookPage() {
   const { id } = route.useParams()
@@ -87,10 +86,13 @@ const LISTS = ['listWebhookDeliveriesOperation', 'getMailWebhookOperation'] as c
 
 function Actions({ webhook, show }: { webhook: Webhook; show: (delivery: DeliveryDetail) => void }) {
   const { t } = useTranslation()
-  const [asking, setAsking] = useState(false)
   const test = useWrite('testMailWebhookOperation', LISTS)
   const replay = useWrite('replayWebhookOperation', LISTS)
   const params = { id: webhook.id }
+  const replaySince = async (since: Date) => {
+    const { replayed } = await replay.mutateAsync({ params, body: { since: since.toISOString() } })
+    return replayed
+  }
   const sendTest = () =>
     test.mutate(
       { params },
@@ -107,28 +109,11 @@ function Actions({ webhook, show }: { webhook: Webhook; show: (delivery: Deliver
       <WebhookState webhook={webhook} />
       <ManagedBy resource={webhook.managed_by} />
       <NeedsRole needs="developer">
-        {webhook.enabled ? (
-          <Button variant="default" onClick={() => setAsking(true)}>
-            {t('webhooks.replayFailed')}
-          </Button>
-        ) : null}
+        {webhook.enabled ? <ReplayFailed replay={replaySince} /> : null}
         <Button leftSection={<IconSend size={16} />} loading={test.isPending} onClick={sendTest}>
           {t('webhooks.test')}
         </Button>
       </NeedsRole>
-      <ConfirmDialog
-        opened={asking}
-        close={() => setAsking(false)}
-        title={t('webhooks.replayFailed')}
-        action={t('webhooks.replay')}
-        run={async () => {
-          const since = new Date(Date.now() - DAY_MS).toISOString()
-          const { replayed } = await replay.mutateAsync({ params, body: { since } })
-          notifySuccess(t('webhooks.replayed', { count: replayed }))
-        }}
-      >
-        {t('webhooks.replayText')}
-      </ConfirmDialog>
     </>
   )
 }

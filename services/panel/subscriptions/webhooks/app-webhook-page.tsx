@@ -5,12 +5,12 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { DeliveryView } from '../../mail/webhooks/delivery-view.tsx'
+import { ReplayFailed } from '../../mail/webhooks/replay-failed.tsx'
 import { WebhookState } from '../../mail/webhooks/webhooks-page.tsx'
 import { useSession } from '../../session/session.ts'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { Note } from '../../ui/feedback/status-badge.tsx'
-import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { ServiceSentence } from '../../ui/values/service-sentence.tsx'
 import { AppScopedPage, type SubApp } from '../shared/app-scope.tsx'
@@ -21,7 +21,6 @@ import { AppDeliveries } from './app-deliveries.tsx'
 import { type AppDeliveryDetail, type AppWebhook, logOf, stateOf } from './app-webhook-types.ts'
 
 const route = getRouteApi('/shell/apps/$key/webhooks/$id')
-const DAY_SECONDS = 86_400
 
 export function AppWebhookPage() {
   const { t } = useTranslation()
@@ -136,10 +135,13 @@ function WebhookNote({ webhook }: { webhook: AppWebhook }) {
 function Actions(props: { app: SubApp; webhook: AppWebhook; show: (delivery: AppDeliveryDetail) => void }) {
   const { t } = useTranslation()
   const { app, webhook, show } = props
-  const [asking, setAsking] = useState(false)
   const test = useSubWrite('testWebhookOperation')
   const replay = useSubWrite('replayWebhookOperation')
   const params = { id: app.id, webhook: webhook.id }
+  const replaySince = async (since: Date) => {
+    const { replayed } = await replay.mutateAsync({ params, body: { since: Math.floor(since.getTime() / 1000) } })
+    return Number(replayed)
+  }
   const sendTest = () =>
     test.mutate(
       { params },
@@ -153,27 +155,10 @@ function Actions(props: { app: SubApp; webhook: AppWebhook; show: (delivery: App
     )
   return (
     <Group gap="xs">
-      {webhook.enabled === '1' ? (
-        <Button variant="default" onClick={() => setAsking(true)}>
-          {t('webhooks.replayFailed')}
-        </Button>
-      ) : null}
+      {webhook.enabled === '1' ? <ReplayFailed replay={replaySince} /> : null}
       <Button leftSection={<IconSend size={16} />} loading={test.isPending} onClick={sendTest}>
         {t('webhooks.test')}
       </Button>
-      <ConfirmDialog
-        opened={asking}
-        close={() => setAsking(false)}
-        title={t('webhooks.replayFailed')}
-        action={t('webhooks.replay')}
-        run={async () => {
-          const since = Math.floor(Date.now() / 1000) - DAY_SECONDS
-          const { replayed } = await replay.mutateAsync({ params, body: { since } })
-          notifySuccess(t('webhooks.replayed', { count: Number(replayed) }))
-        }}
-      >
-        {t('webhooks.replayText')}
-      </ConfirmDialog>
     </Group>
   )
 }
