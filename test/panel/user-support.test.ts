@@ -404,6 +404,9 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await expect.poll(() => receiver.received.length, PATIENT).toBe(before + 1)
     await picture(page, 'app-webhook-delivery', language)
     await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: webhooks.replayFailed }).click()
+    await dialog().getByRole('button', { name: webhooks.replay, exact: true }).click()
+    await page.getByText(new RegExp(webhooks.replayed.replace('{{count}}', '\\d+'))).waitFor()
     expect(receiver.forged).toBe(0)
 
     await entry(labels.nav.appWebhooks).click()

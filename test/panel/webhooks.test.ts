@@ -53,6 +53,9 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: webhooks.details }).first().click()
     await dialog.getByText('webhook-signature').waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: webhooks.replayFailed }).click()
+    await dialog.getByRole('button', { name: webhooks.replay, exact: true }).click()
+    await page.getByText(new RegExp(webhooks.replayed.replace('{{count}}', '\\d+'))).waitFor()
 
     await open(page, '/webhooks')
     const menu = page.getByRole('button', { name: ui.actionsFor.replace('{{name}}', name) })
