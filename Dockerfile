@@ -1,5 +1,5 @@
 # One image for all processes; the command picks the main: `services/smtp.ts`, `services/worker.ts`, …
-# The back end is TypeScript that Node runs as it is; only the panel is built. For a release name both bases by digest:
+# The back end is TypeScript without its types; only the panel is built. For a release name both bases by digest:
 # --build-arg NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:… --build-arg BASE_IMAGE=…@sha256:…
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 # What NODE_IMAGE itself is based on: Node alone is taken from there, without npm, yarn and headers.
@@ -34,6 +34,15 @@ COPY services services
 COPY scripts scripts
 RUN node scripts/build-panel.ts
 
+# Processes then strip no types at their start, which saves each of them some 25 MiB and a third of that time: ADR 124.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS sources
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY services services
+COPY operator operator
+COPY scripts/admin.ts scripts/strip-types.ts scripts/
+RUN node scripts/strip-types.ts services operator scripts/admin.ts && rm scripts/strip-types.ts
+
 # Node of the target platform. buildah before 1.29 continues with the platform of the stage above if none is named.
 FROM --platform=$TARGETPLATFORM ${NODE_IMAGE} AS node
 
@@ -58,13 +67,10 @@ ENV NODE_ENV=production APP_HOST=0.0.0.0 NODE_OPTIONS="--disable-warning=Experim
 WORKDIR /app
 COPY --from=dependencies /postwright/node_modules node_modules
 COPY --from=dependencies /postwright/sbom sbom
-COPY package.json LICENSE ./
-COPY services services
-COPY operator operator
-COPY scripts/admin.ts scripts/admin.ts
+COPY --from=sources /app ./
 COPY --from=panel /app/services/panel/dist services/panel/dist
 COPY --from=dependencies /volumes/ /
 USER 10001:10001
 # Mail and requests are short-lived garbage: ADR 41.
-ENTRYPOINT ["node", "--min-semi-space-size=16", "--heap-growing-percent=200"]
+ENTRYPOINT ["node", "--import", "/app/services/platform/process/load-stripped.mjs", "--min-semi-space-size=16", "--heap-growing-percent=200"]
 CMD ["services/panel.ts"]
