@@ -3,7 +3,8 @@
 import { DAY_MS, HOUR_MS, utcDayOf } from '../../../platform/durations.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 
-const MOTION_MS = 4 * DAY_MS
+/** How long after the end of their day messages are in motion. */
+export const MOTION_MS = 4 * DAY_MS
 /** A process with a slow clock may still accept messages of a period that has ended. */
 const LATE_MS = 2 * HOUR_MS
 /** Bounds of the time that counts hold while messages are in motion. */

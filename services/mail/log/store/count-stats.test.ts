@@ -29,6 +29,7 @@ const run = (at = NOW, change: Partial<Parameters<typeof countStatistics>[1]> = 
     logDays: 30,
     signal: new AbortController().signal,
     mostMs: 60_000,
+    countedAhead: 1,
     ...change,
   })
 const kept = async () =>
@@ -127,6 +128,53 @@ test('a run that is cut short goes on with the account after the last one', asyn
   expect(await run()).toBe(2)
   expect((await kept()).map(([id]) => id)).toEqual(['usr_2#2026-11-12', 'usr_3#2026-11-12'])
   expect(await run(NOW + 7 * 60 * MINUTE)).toBe(1)
+})
+
+describe('with many accounts', () => {
+  test('days in motion are counted ahead for those with many messages only', async () => {
+    for (let n = 0; n < 3; n++) await give('usr_large', n * MINUTE)
+    for (const user of ['usr_large', 'usr_small']) await give(user, 9 * DAY)
+    for (let n = 0; n < 2; n++) await give('usr_small', n * MINUTE)
+    expect(await run(NOW, { countedAhead: 3 })).toBe(3)
+    expect((await kept()).map(([id]) => id)).toEqual([
+      ...['usr_large#2026-11-12', 'usr_large#2026-11-21', 'usr_small#2026-11-12'],
+    ])
+    // Someone asks: counted now, and complete.
+    expect((await read('usr_small', month)).counts.reduce((sum, [messages]) => sum + Number(messages), 0)).toBe(3)
+  })
+
+  test('1,000 messages are many', async () => {
+    for (let n = 0; n < 999; n++) await give('usr_1', n * 1_000)
+    expect(await run(NOW, { countedAhead: undefined })).toBe(0)
+    await give('usr_1', 999_000)
+    expect(await run(NOW, { countedAhead: undefined })).toBe(1)
+  })
+
+  /** Accounts and days in the order in which a run counted them: its clock goes on with each look. */
+  const inOrder = async (change: Partial<Parameters<typeof countStatistics>[1]> = {}) => {
+    let at = NOW
+    await run(NOW, { now: () => new Date(at++), ...change })
+    const days = await collectionOf(mongo.db, STATS_DAYS).find().sort({ counted_at: 1 }).toArray()
+    return days.map(({ _id }) => _id)
+  }
+  const sweeps = () => mongo.db.collection<{ _id: string; user: string }>('sweeps')
+  const motion = { _id: 'statistics-in-motion' }
+
+  test('older days are counted before those in motion', async () => {
+    for (const user of ['usr_1', 'usr_2']) for (const ago of [0, 9 * DAY]) await give(user, ago)
+    expect(await inOrder()).toEqual([
+      ...['usr_1#2026-11-12', 'usr_2#2026-11-12', 'usr_1#2026-11-21', 'usr_2#2026-11-21'],
+    ])
+  })
+
+  test('days in motion go on with the account after the last one, and none is left out', async () => {
+    for (const user of ['usr_1', 'usr_2', 'usr_3']) await give(user, 0)
+    await sweeps().insertOne({ ...motion, user: 'usr_2' })
+    expect(await inOrder({ mostMs: 0 })).toEqual([])
+    expect(await sweeps().findOne(motion)).toMatchObject({ user: 'usr_2' })
+    expect(await inOrder()).toEqual(['usr_3#2026-11-21', 'usr_1#2026-11-21', 'usr_2#2026-11-21'])
+    expect(await sweeps().findOne(motion)).toMatchObject({ user: '' })
+  })
 })
 
 test('two runs in parallel end with the same counts', async () => {

@@ -4,12 +4,12 @@ import { collectionOf, type Db, defineCollection } from '../../../platform/datab
 import { HOUR_MS, utcDayOf } from '../../../platform/durations.ts'
 import { timeOfId } from '../../../platform/ids.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
-import { isInMotion, startOf } from '../rules/stats-days.ts'
+import { isInMotion, MOTION_MS, startOf } from '../rules/stats-days.ts'
 import { statsOfDays } from './stats.ts'
 
-/** How far the pass over older days has come. */
+/** How far the pass over older days (`statistics`), or over days in motion, has come. */
 interface PassDoc {
-  _id: 'statistics'
+  _id: 'statistics' | 'statistics-in-motion'
   /** The account that was counted last; empty when the pass is complete. */
   user: string
   /** When the pass began. */
@@ -20,6 +20,11 @@ const PASSES = defineCollection<PassDoc>('sweeps')
 /** Days that are not in motion any more change rarely: by scheduled mail. */
 const PASS_MS = 6 * HOUR_MS
 
+/** Messages in motion from which on an account is counted ahead: fewer are counted in the time of a page when someone asks. */
+const COUNTED_AHEAD = 1_000
+/** The part of a run that older days take at most: what is not counted before it is removed is not known any more. */
+const OLDER_SHARE = 0.5
+
 /** Bounds of a run. */
 export interface CountRun {
   /** The clock: a run takes minutes when there is much to count. */
@@ -29,41 +34,62 @@ export interface CountRun {
   signal: AbortSignal
   /** A run ends after this time; the next one goes on. */
   mostMs: number
+  /** Messages in motion from which on an account is counted ahead; default 1,000. */
+  countedAhead?: number | undefined
 }
 
 /**
- * Counts what does not hold any more: first the days of all accounts whose messages are in motion, then, once in six
- * hours, older ones. Answers how many days were counted. Several processes may run it in parallel: counts are replaced.
+ * Counts what does not hold any more: once in six hours the older days of all accounts, and always the days whose
+ * messages are in motion, of the accounts that have many. Each goes on with the account after the last one, so that every
+ * account has its turn however many there are. Answers how many days were counted. Several processes may run it in
+ * parallel: counts are replaced.
  */
 export async function countStatistics(db: Db, run: CountRun): Promise<number> {
-  const until = performance.now() + run.mostMs
-  const goOn = () => !run.signal.aborted && performance.now() < until
+  const started = performance.now()
+  const goOnFor = (ms: number) => () => !run.signal.aborted && performance.now() < started + ms
   const users = (await collectionOf(db, MESSAGES).distinct('user_id')).toSorted()
-  let counted = 0
-  for (const user of users) {
-    if (!goOn()) return counted
-    for await (const day of activeDays(db, user, firstIdAt(run.now()).concat('~'))) {
-      if (!isInMotion(day, run.now()) || !goOn()) break
-      counted += await countDay(db, user, day, run)
-    }
-  }
-  return counted + (await countOlder(db, users, run, goOn))
+  const older = await countOlder(db, users, run, goOnFor(run.mostMs * OLDER_SHARE))
+  return older + (await countInMotion(db, users, run, goOnFor(run.mostMs)))
 }
 
 /** The older days of the accounts after the one that the last run ended with, unless a pass was complete lately. */
 async function countOlder(db: Db, users: readonly string[], run: CountRun, goOn: () => boolean): Promise<number> {
-  const passes = collectionOf(db, PASSES)
-  const last = (await passes.findOne({ _id: 'statistics' })) ?? { user: '', at: new Date(0) }
+  const last = (await collectionOf(db, PASSES).findOne({ _id: 'statistics' })) ?? { user: '', at: new Date(0) }
   if (last.user === '' && run.now().getTime() - last.at.getTime() < PASS_MS) return 0
-  const at = last.user === '' ? run.now() : last.at
+  const pass = { _id: 'statistics' as const, at: last.user === '' ? run.now() : last.at, user: last.user }
+  return countEach(
+    db,
+    users.filter(id => id > last.user),
+    pass,
+    goOn,
+    user => countOlderOf(db, user, run, goOn),
+  )
+}
+
+/** The days in motion of all accounts, from the one after the last that was counted. */
+async function countInMotion(db: Db, users: readonly string[], run: CountRun, goOn: () => boolean): Promise<number> {
+  const last = (await collectionOf(db, PASSES).findOne({ _id: 'statistics-in-motion' }))?.user ?? ''
+  const inTurn = [...users.filter(id => id > last), ...users.filter(id => id <= last)]
+  const pass = { _id: 'statistics-in-motion' as const, at: run.now(), user: last }
+  return countEach(db, inTurn, pass, goOn, user => countInMotionOf(db, user, run, goOn))
+}
+
+/** Counts account after account while there is time, and notes the last one that is complete. */
+async function countEach(
+  db: Db,
+  users: readonly string[],
+  { _id, at, user: last }: PassDoc,
+  goOn: () => boolean,
+  count: (user: string) => Promise<number>,
+): Promise<number> {
   let counted = 0
-  let user = last.user
-  for (const next of users.filter(id => id > last.user)) {
-    counted += await countOlderOf(db, next, run, goOn)
+  let user = last
+  for (const next of users) {
     if (!goOn()) break
-    user = next
+    counted += await count(next)
+    if (goOn()) user = next
   }
-  await passes.updateOne({ _id: 'statistics' }, { $set: { user: goOn() ? '' : user, at } }, { upsert: true })
+  await collectionOf(db, PASSES).updateOne({ _id }, { $set: { user: goOn() ? '' : user, at } }, { upsert: true })
   return counted
 }
 
@@ -72,6 +98,19 @@ async function countOlderOf(db: Db, user: string, run: CountRun, goOn: () => boo
   for await (const day of activeDays(db, user, firstIdAt(run.now()))) {
     if (!goOn()) break
     if (!isInMotion(day, run.now())) counted += await countDay(db, user, day, run)
+  }
+  return counted
+}
+
+async function countInMotionOf(db: Db, user: string, run: CountRun, goOn: () => boolean): Promise<number> {
+  const { countedAhead = COUNTED_AHEAD } = run
+  const recent = { user_id: user, _id: { $gte: firstIdAt(new Date(run.now().getTime() - MOTION_MS)) } }
+  const many = await collectionOf(db, MESSAGES).findOne(recent, { skip: countedAhead - 1, projection: { _id: 1 } })
+  if (!many) return 0
+  let counted = 0
+  for await (const day of activeDays(db, user, firstIdAt(run.now()).concat('~'))) {
+    if (!isInMotion(day, run.now()) || !goOn()) break
+    counted += await countDay(db, user, day, run)
   }
   return counted
 }
