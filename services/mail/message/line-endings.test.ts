@@ -56,14 +56,16 @@ describe('lines of a message', () => {
     )
   })
 
-  test('agrees with the definition for any octets', () => {
-    const alphabet = fc.constantFrom(0, 0x0a, 0x0d, 0x2e, 0x41)
+  test('agrees with the definition for any octets, wherever they begin in memory', () => {
+    const alphabet = fc.oneof(fc.constantFrom(0, 0x0a, 0x0d, 0x2e), fc.constantFrom(0x01, 0x0e, 0x41, 0x7f, 0x80, 0xff))
+    const clean = fc.array(fc.integer({ min: 0x0e, max: 0xff }), { maxLength: 40 })
     fc.assert(
-      fc.property(fc.array(alphabet, { maxLength: 40 }), octets => {
-        const raw = Buffer.from(octets)
-        const clean = !/\0|\r(?!\n)|(?<!\r)\n/.test(raw.toString('latin1'))
-        expect(findLineError(raw) === undefined).toBe(clean)
+      fc.property(clean, fc.array(alphabet, { maxLength: 40 }), fc.nat(7), (before, octets, offset) => {
+        const raw = Buffer.from([...Array(offset).fill(0x41), ...before, ...octets]).subarray(offset)
+        const at = raw.toString('latin1').search(/\0|\r(?!\n)|(?<!\r)\n/)
+        expect(findLineError(raw)?.at ?? -1).toBe(at)
       }),
+      { numRuns: 2_000 },
     )
   })
 })
