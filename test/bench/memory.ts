@@ -1,0 +1,86 @@
+/**
+ * Memory of the SMTP process, a worker and mongod: at rest, and while messages pass through them at full speed.
+ * `node test/bench/memory.ts [messages, default 100,000] [octets] [points]`; the flags of the image, a cache of 1 GiB.
+ */
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { importDkimKey } from '../../services/mail/domains/dkim-keys.ts'
+import { domains } from '../../services/mail/domains/store/domain-model.ts'
+import { collectionOf } from '../../services/platform/database/mongo.ts'
+import { createSecrets } from '../../services/platform/security/secrets.ts'
+import { PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { openSender } from '../support/mail/load-sender.ts'
+import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
+import { residentMiB, startService } from '../support/processes/service-process.ts'
+import { note, printTable, type Row } from './direct/table.ts'
+import { startSink, until } from './rig.ts'
+
+const [count = 100_000, bytes = 4_096, points = 20] = process.argv.slice(2).map(Number)
+const CONNECTIONS = 20
+const REST_MS = 20_000
+/** As in the Dockerfile. */
+const FLAGS = ['--min-semi-space-size=16', '--heap-growing-percent=200']
+const secret = randomBytes(32).toString('hex')
+const env = { SESSION_SECRET: secret, MAIL_HOSTNAME: 'mail.bench.example', METRICS_PORT: '0', LOG_LEVEL: 'warn' }
+const submission = await startSubmissionProcess({ ...env, LOG_LEVEL: 'info' }, { flags: FLAGS })
+const { mongo, mongod } = submission
+await mongo.db.admin().command({ setParameter: 1, wiredTigerEngineRuntimeConfig: 'cache_size=1G' })
+const domain = await collectionOf(mongo.db, domains).findOne({ name: 'example.org' })
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const pem = String(privateKey.export({ format: 'pem', type: 'pkcs1' }))
+const key = importDkimKey(createSecrets(secret), domain?._id ?? '', 's1', pem, new Date())
+await collectionOf(mongo.db, domains).updateOne(
+  { name: 'example.org' },
+  { $set: { dkim: [{ ...key, state: 'active' }] } },
+)
+const sink = await startSink()
+const relay = { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${sink.port}` }
+const worker = startService(
+  'worker',
+  { ...env, ...relay, LOG_LEVEL: 'info', MONGODB_URI: mongod.uri.replace('/?', '/postwright?') },
+  { flags: FLAGS },
+)
+await worker.line('ready')
+
+const started = performance.now()
+const rows: Row[] = []
+function point(messages: number | string): void {
+  const mib = (pid: number) => Math.round(residentMiB(pid))
+  rows.push({
+    ...{ messages, seconds: Math.round((performance.now() - started) / 1_000) },
+    ...{ 'SMTP MiB': mib(submission.service.pid), 'worker MiB': mib(worker.pid), 'mongod MiB': mib(mongod.pid) },
+  })
+  note(JSON.stringify(rows.at(-1)))
+}
+
+await sleep(REST_MS)
+point('at rest')
+const envelope = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
+const text = `${randomBytes(bytes).toString('base64').slice(0, bytes).replaceAll(/.{72}/g, '$&\r\n')}\r\n.\r\n`
+let sent = 0
+await Promise.all(
+  Array.from({ length: CONNECTIONS }, async () => {
+    const sender = await openSender(submission.port, LOGIN_NAME, PASSWORD)
+    while (sent < count) {
+      const n = ++sent
+      const head = `From: a@example.org\r\nTo: b@example.net\r\nMessage-ID: <${n}@bench.example>\r\nSubject: bench ${n}\r\n\r\n`
+      const reply = await sender.send(envelope, head + text)
+      if (!reply.startsWith('250')) throw new Error(reply)
+      if (n % Math.ceil(count / points) === 0) point(n)
+    }
+    sender.close()
+  }),
+)
+await until(async () => (await sink.counts()).received >= count)
+point(`all ${count} delivered`)
+await sleep(REST_MS)
+point('at rest again')
+const { received, duplicates, signed } = await sink.counts()
+printTable(
+  `memory while ${count} messages of ${bytes} octets pass, ${received} received, ${signed} signed, ${duplicates} twice`,
+  rows,
+)
+worker.kill('SIGTERM')
+await worker.exited
+sink.stop()
+await submission.stop()
