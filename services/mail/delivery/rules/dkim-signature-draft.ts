@@ -43,22 +43,29 @@ const STEP_BYTES = 256 * 1024
 
 /**
  * The relaxed body (section 3.4.4) in pieces: blanks shrink to one, blanks at line ends and empty lines at the end
- * go. A caller may yield between pieces.
+ * go. A caller may yield between pieces. Strings have one character for each octet.
  */
-export function* relaxedBody(body: Buffer): Generator<string> {
+export function* relaxedBody(body: Buffer): Generator<string | Buffer> {
   let end = body.length
   while (end > 0 && isBlank(body[end - 1])) end--
   for (let from = 0; from < end; ) {
     const near = from + STEP_BYTES >= end ? end : body.lastIndexOf('\r\n', from + STEP_BYTES) + 2
     // A line longer than a step cannot be accepted, but this must end all the same.
     const to = near > from ? near : end
-    const text = body.toString('latin1', from, to)
-    yield UNRELAXED.test(text) ? text.replace(/[ \t]+/g, ' ').replace(/ (?=\r\n)/g, '') : text
+    yield relaxed(body.subarray(from, to))
     from = to
   }
   if (end > 0) yield '\r\n'
 }
 
+/** Encoded attachments have no blanks: looking for them takes a tenth of the time of reading the octets as text. */
+function relaxed(octets: Buffer): string | Buffer {
+  if (!octets.includes(SPACE) && !octets.includes(TAB)) return octets
+  const text = octets.toString('latin1')
+  return UNRELAXED.test(text) ? text.replace(/[ \t]+/g, ' ').replace(/ (?=\r\n)/g, '') : text
+}
+
+const [SPACE, TAB] = [0x20, 0x09]
 /** Most text needs no change, and testing is a fifth of replacing. */
 const UNRELAXED = /[ \t][ \t]|\t| \r\n/
 
@@ -69,8 +76,14 @@ function isBlank(byte: number | undefined): boolean {
 /** The body hash `bh=` for small bodies in one go. */
 export function bodyHash(body: Buffer): string {
   const hash: Hash = createHash('sha256')
-  for (const piece of relaxedBody(body)) hash.update(piece, 'latin1')
+  for (const piece of relaxedBody(body)) updateHash(hash, piece)
   return hash.digest('base64')
+}
+
+/** Adds a piece of {@link relaxedBody} to a hash. */
+export function updateHash(hash: Hash, piece: string | Buffer): void {
+  if (typeof piece === 'string') hash.update(piece, 'latin1')
+  else hash.update(piece)
 }
 
 /** The key side of a signature. */

@@ -9,6 +9,7 @@ import {
   relaxedBody,
   type SignatureKey,
   splitMessage,
+  updateHash,
 } from '../rules/dkim-signature-draft.ts'
 
 /** A key, ready to sign. */
@@ -55,7 +56,7 @@ async function hashOf(body: Buffer): Promise<string> {
   if (body.length < STEPWISE_BYTES) return bodyHash(body)
   const hash = createHash('sha256')
   for (const piece of relaxedBody(body)) {
-    hash.update(piece, 'latin1')
+    updateHash(hash, piece)
     await nextTurn()
   }
   return hash.digest('base64')
