@@ -117,7 +117,10 @@ export function createDeliveryEngine(options: EngineOptions): DeliveryEngine {
     onReleased: released => wake.release(released),
     whenIdle: slot => inFlight.whenIdle(slot),
     isIdle: slot => inFlight.isIdle(slot),
-    onCount: owned => metrics.slotsOwned.set(owned),
+    onCount(owned) {
+      metrics.slotsOwned.set(owned)
+      metrics.slots.set(slots * cells.count)
+    },
   })
   const claimable = () => leases.claimable()
   const sites = new Sites({

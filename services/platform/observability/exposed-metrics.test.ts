@@ -12,6 +12,7 @@ const familiesOf = async (service: string) => {
 
 test.each([
   ['worker', 'postwright_slots_owned', true],
+  ['worker', 'postwright_slots', true],
   ['worker', 'postwright_delivery_attempt_seconds', true],
   ['panel', 'postwright_slots_owned', false],
   ['panel', 'postwright_delivery_attempt_seconds', false],

@@ -8,7 +8,7 @@ const SERVICES: ReadonlySet<string> = new Set([
 
 /** Families by name, with the only services that update them; all other families belong to every process. */
 const OWNERS: readonly (readonly [families: RegExp, services: readonly string[]])[] = [
-  [/^postwright_(delivery_|queue_|sites$|slots_owned$|outbound_connections$|tls_reports_)/, ['worker']],
+  [/^postwright_(delivery_|queue_|sites$|slots(_owned)?$|outbound_connections$|tls_reports_)/, ['worker']],
   [/^postwright_authentication_refusals_/, ['worker', 'inbound']],
   [/^postwright_smtp_connections$/, ['smtp']],
   [/^postwright_tls_certificate_/, ['smtp', 'inbound']],

@@ -141,6 +141,7 @@ function deliveryMetrics({ counter, gauge, seconds }: Makers) {
       ['state'],
     ),
     slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
+    slots: gauge('slots', 'Delivery slots that there are: SLOTS of each cell.'),
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
   }
 }

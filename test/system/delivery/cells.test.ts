@@ -70,6 +70,7 @@ test('a delivery lies in a slot of its cell, and all slots of all cells have an 
     const owners = Map.groupBy(await slots.find().toArray(), ({ owner }) => owner)
     return !owners.has('') && owners.size === 2 && [...owners.values()].every(({ length }) => length === 12)
   }, 30_000)
+  expect(await scene.metrics.registry.getSingleMetricAsString('postwright_slots')).toMatch(/^postwright_slots\S* 24$/m)
 })
 
 test('cells that are added while mail flows and workers and mongod are killed lose nothing', async () => {
