@@ -42,6 +42,8 @@ const PAGE_MS = 60
 export interface LogBounds {
   scan?: number
   pageMs?: number
+  /** Messages within the bounds that are read as a whole; default 500. */
+  few?: number
   /** Reads only the ids of messages. */
   idsOnly?: boolean
 }
@@ -50,14 +52,14 @@ export interface LogBounds {
  * Lists an account's messages by time, after the cursor `after`. A status that wants attention and a class of
  * failures are read from their index. Terms of the other filters (recipient, sender, domain, tag, token, Message-ID,
  * words) lead to the blocks of the log that have them; newer messages than the newest block, and filters without a term,
- * are searched. A page can be short although there are more: follow `next`.
+ * are searched. Few messages are searched as a whole. A page can be short although there are more: follow `next`.
  */
 export async function listMessages(
   db: Db,
   userId: string,
   filters: LogFilters,
   { limit, after, order = 'desc' }: LogPart,
-  { scan = SCAN, pageMs = PAGE_MS, idsOnly = false }: LogBounds = {},
+  { scan = SCAN, pageMs = PAGE_MS, few = FEW, idsOnly = false }: LogBounds = {},
 ): Promise<LogPage> {
   if (isImpossible(filters)) return { messages: [], next: null }
   const bounds = idBounds(filters, after, order)
@@ -65,8 +67,20 @@ export async function listMessages(
   const byStatus = terms.length === 0 || !isSelective(filters) ? indexedRecipient(filters) : undefined
   const search = createSearch(db, userId, filters, { limit, idsOnly, byStatus, order })
   if (byStatus || terms.length === 0) return toPage(await search(bounds, scan), limit)
+  const isShort = few > 0 && few <= scan && (await hasAtMost(db, userId, bounds, few))
+  if (isShort) return toPage(await search(bounds, Number.POSITIVE_INFINITY), limit)
   const through = order === 'asc' ? listUpwards : listDownwards
   return through(db, search, { terms, bounds, limit, scan, until: performance.now() + pageMs })
+}
+
+/** So many messages are read as a whole: that takes less than finding the blocks that have words of them. */
+const FEW = 500
+
+/** True when an account has at most so many messages within the bounds. Reads as many keys, and no message. */
+async function hasAtMost(db: Db, userId: string, bounds: IdBounds, most: number): Promise<boolean> {
+  const range = { user_id: userId, ...toRange(bounds) }
+  const beyond = await collectionOf(db, MESSAGES).findOne(range, { skip: most, projection: { _id: 1 } })
+  return beyond === null
 }
 
 interface BlockSearch {

@@ -44,7 +44,7 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from }, 
 const run = (mongo: Mongo, now: Date, signal = never) => indexLog(mongo.db, { now, signal, mostMs: 60_000 })
 const blocksOf = (mongo: Mongo) => collectionOf(mongo.db, LOG_BLOCKS).find().sort({ _id: 1 }).toArray()
 
-/** Numbers of all messages that a search finds, over all its pages; a search from the oldest on finds the same. */
+/** Numbers of all messages that a search of blocks finds, over all its pages; from the oldest on it finds the same. */
 async function search(mongo: Mongo, filters: LogFilters, limit = 100, pageMs = 60_000): Promise<number[]> {
   const found = await searchInOrder(mongo, filters, 'desc', limit, pageMs)
   expect(await searchInOrder(mongo, filters, 'asc', limit, pageMs)).toEqual(found.toReversed())
@@ -61,7 +61,7 @@ async function searchInOrder(
   const found: number[] = []
   let cursor: string | undefined
   for (;;) {
-    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after: cursor, order }, { pageMs })
+    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after: cursor, order }, { pageMs, few: 0 })
     found.push(...page.messages.map(({ message_id: id }) => Number.parseInt(id.slice(1), 10)))
     if (page.next === null) return found
     expect(cursor === undefined || (order === 'asc' ? page.next > cursor : page.next < cursor)).toBe(true)
@@ -283,6 +283,32 @@ describe('searching', () => {
     expect(examined('.log_blocks')).toBeLessThanOrEqual(5)
     expect(commands.map(({ planSummary }) => planSummary)).toContain('IXSCAN { terms: 1, _id: -1 }')
     expect(commands.map(({ planSummary }) => planSummary)).not.toContain('COLLSCAN')
+  })
+})
+
+describe('without terms in the blocks', () => {
+  test.each([
+    ['500 messages of an account are searched', 500, {}, [7]],
+    ['501 are not', 501, {}, []],
+    ['501 are within a period that has fewer', 501, { since: minute(0), until: minute(8) }, [7]],
+  ])('%s', async (_, count, period, expected) => {
+    const mongo = await database()
+    onTestFinished(() => mongo.stop())
+    await store(
+      mongo,
+      numbers(0, count).map(n => message(n)),
+    )
+    await store(
+      mongo,
+      numbers(0, 600).map(n => message(n, { user_id: 'usr_2', _id: newId('em', START + n * 1_000) })),
+    )
+    await run(mongo, minute(60))
+    await collectionOf(mongo.db, LOG_BLOCKS).updateMany({}, { $set: { terms: [] } })
+    const filters = { to: 'user7@d0.example', ...period }
+    for (const order of ['asc', 'desc'] as const) {
+      const { messages, next } = await listMessages(mongo.db, 'usr_1', filters, { limit: 10, order })
+      expect([messages.map(({ subject }) => subject), next]).toEqual([expected.map(n => `Your order ${n}`), null])
+    }
   })
 })
 
