@@ -72,5 +72,5 @@ COPY --from=panel /app/services/panel/dist services/panel/dist
 COPY --from=dependencies /volumes/ /
 USER 10001:10001
 # Mail and requests are short-lived garbage: ADR 41.
-ENTRYPOINT ["node", "--import", "/app/services/platform/process/load-stripped.mjs", "--min-semi-space-size=16", "--heap-growing-percent=200"]
+ENTRYPOINT ["node", "--import", "/app/services/platform/process/load-stripped.mjs", "--min-semi-space-size=16", "--max-semi-space-size=16", "--heap-growing-percent=200"]
 CMD ["services/panel.ts"]

@@ -11,6 +11,7 @@ import { createSecrets } from '../../services/platform/security/secrets.ts'
 import { PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { openSender } from '../support/mail/load-sender.ts'
 import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
+import { IMAGE_FLAGS } from '../support/processes/image-flags.ts'
 import { residentMiB, startService } from '../support/processes/service-process.ts'
 import { note, printTable, type Row } from './direct/table.ts'
 import { startSink, until } from './rig.ts'
@@ -18,11 +19,9 @@ import { startSink, until } from './rig.ts'
 const [count = 100_000, bytes = 4_096, points = 20] = process.argv.slice(2).map(Number)
 const CONNECTIONS = 20
 const REST_MS = 20_000
-/** As in the Dockerfile. */
-const FLAGS = ['--min-semi-space-size=16', '--heap-growing-percent=200']
 const secret = randomBytes(32).toString('hex')
 const env = { SESSION_SECRET: secret, MAIL_HOSTNAME: 'mail.bench.example', METRICS_PORT: '0', LOG_LEVEL: 'warn' }
-const submission = await startSubmissionProcess({ ...env, LOG_LEVEL: 'info' }, { flags: FLAGS })
+const submission = await startSubmissionProcess({ ...env, LOG_LEVEL: 'info' }, { flags: IMAGE_FLAGS })
 const { mongo, mongod } = submission
 await mongo.db.admin().command({ setParameter: 1, wiredTigerEngineRuntimeConfig: 'cache_size=1G' })
 const domain = await collectionOf(mongo.db, domains).findOne({ name: 'example.org' })
@@ -38,7 +37,7 @@ const relay = { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${sink.port
 const worker = startService(
   'worker',
   { ...env, ...relay, LOG_LEVEL: 'info', MONGODB_URI: mongod.uri.replace('/?', '/postwright?') },
-  { flags: FLAGS },
+  { flags: IMAGE_FLAGS },
 )
 await worker.line('ready')
 

@@ -10,16 +10,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
+import { IMAGE_FLAGS } from '../support/processes/image-flags.ts'
 
 const [kind = 'large'] = process.argv.slice(2)
 const [connections = 14, mib = 20, seconds = 60] = process.argv.slice(3).map(Number)
 const { BENCH_CGROUP: cgroup, BENCH_HOST: host = '127.0.0.1' } = process.env
-/** As in the Dockerfile. */
-const FLAGS = ['--min-semi-space-size=16', '--heap-growing-percent=200']
 const HEAD = 'From: Bench <a@example.org>\r\nTo: b@example.net\r\nSubject: bench\r\n\r\n'
 const ENVELOPE = ['MAIL FROM:<bounce@example.org>', 'RCPT TO:<b@example.net>', 'DATA']
 
-const submission = await startSubmissionProcess({}, { flags: FLAGS, cgroup })
+const submission = await startSubmissionProcess({}, { flags: IMAGE_FLAGS, cgroup })
 const { port } = submission
 
 const line = kind === 'dots' ? '..\r\n' : `${randomBytes(54).toString('base64')}\r\n`

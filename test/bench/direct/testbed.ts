@@ -15,13 +15,12 @@ import { makeCertificate } from '../../../services/platform/security/self-signed
 import { giveCredential, giveDomain, giveUser } from '../../support/accounts/accounts-and-domains.ts'
 import { type ReplicaSet, startReplicaSet } from '../../support/database/replica-set.ts'
 import { freePort, startTestMongod } from '../../support/database/test-mongod.ts'
+import { IMAGE_FLAGS } from '../../support/processes/image-flags.ts'
 import type { Answer, Question } from './internet.ts'
 import { addressOf, type ClassCounts, type SiteClass } from './site-class.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const SECRET = 'a secret of the direct benchmark, 32 bytes and more'
-/** As the image starts the processes. */
-const NODE_FLAGS = ['--min-semi-space-size=16', '--heap-growing-percent=200']
 const READY_MS = 60_000
 
 /** The receiving side. */
@@ -191,7 +190,7 @@ function createStarter({ folder, uri, internet }: { folder: string; uri: string;
     const profile = process.env.BENCH_PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : []
     const child = spawn(
       process.execPath,
-      [...NODE_FLAGS, ...preload, ...profile, join(root, 'services', `${name}.ts`)],
+      [...IMAGE_FLAGS, ...preload, ...profile, join(root, 'services', `${name}.ts`)],
       { stdio: ['ignore', out, 'inherit'], env: { ...settings, BENCH_CONNECTIONS: connections } },
     )
     closeSync(out)

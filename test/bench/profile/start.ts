@@ -12,6 +12,7 @@ import { silentLog } from '../../../services/platform/observability/log.ts'
 import { createSecrets } from '../../../services/platform/security/secrets.ts'
 import { makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
 import { giveCredential, giveDomain, giveUser } from '../../support/accounts/accounts-and-domains.ts'
+import { IMAGE_FLAGS } from '../../support/processes/image-flags.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const need = (name: string) => {
@@ -71,8 +72,7 @@ const env = {
   METRICS_PORT: '0',
   LOG_LEVEL: 'info',
 }
-// As in the image.
 for (const service of ['worker', 'smtp']) {
-  const args = ['--min-semi-space-size=16', '--heap-growing-percent=200', join(root, 'services', `${service}.ts`)]
+  const args = [...IMAGE_FLAGS, join(root, 'services', `${service}.ts`)]
   children.push(spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }))
 }

@@ -16,6 +16,7 @@ import {
   type SendingAccount,
   startSubmission,
 } from '../../support/mail/submission-service.ts'
+import { IMAGE_FLAGS } from '../../support/processes/image-flags.ts'
 import { until } from '../../support/time/until.ts'
 
 const MIB = 1024 * 1024
@@ -108,7 +109,7 @@ const peakMiB = (pid: number) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/pro
 const ENVELOPE = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
 
 test('sixteen concurrent messages of 12 MiB from one login need bounded memory', async () => {
-  const submission = await startSubmissionProcess({}, { flags: ['--min-semi-space-size=16'] })
+  const submission = await startSubmissionProcess({}, { flags: IMAGE_FLAGS })
   onTestFinished(() => submission.stop())
   const mail = `From: a@example.org\r\n\r\n${text(12 * MIB)}.\r\n`
   const senders = await Promise.all(Array.from({ length: 16 }, () => openSender(submission.port, LOGIN_NAME, PASSWORD)))
