@@ -70,8 +70,10 @@ const USABLE = 0.8
 const MOST_OF_PROCESS = { smtp: 2_000, send: 1_200, worker: 1_000 }
 /** Deliveries that a worker has in flight at most. */
 const IN_FLIGHT = 4_000
-/** Octets on disk of a message in the log: document, search index, event, other indexes. */
-const LOG_OCTETS = 126 + 130 + 250 + 200
+/** Octets on disk of a message of one recipient in the log, its indexes and its words, measured. */
+export const LOG_OCTETS = 127 + 81 + 280
+/** Octets on disk of its events and their indexes, estimated. */
+const EVENT_OCTETS = 250
 /** Octets that replication records of a message besides its body. */
 const OPLOG_OCTETS = 3_000
 /** Hours that a member may be away without being copied anew. */
@@ -112,7 +114,7 @@ export function needsOf(load: Load): Needs {
   const inFlight = (rate * load.replyMs) / 1_000
   const workers = Math.max(processes(rate, cpu.worker, MOST_OF_PROCESS.worker), Math.ceil(inFlight / IN_FLIGHT))
   const databaseCores = coresFor(rate, cpu.database)
-  const data = (load.messages * (load.bodyDays * load.kib * 1_024 + load.logDays * LOG_OCTETS)) / GB
+  const data = (load.messages * (load.bodyDays * load.kib * 1_024 + load.logDays * (LOG_OCTETS + EVENT_OCTETS))) / GB
   const oplog = (load.messages * OPLOG_DAYS * (load.kib * 1_024 + OPLOG_OCTETS)) / GB
   const disk = (data + oplog) * FREE
   const shards = Math.max(1, Math.ceil(databaseCores / load.memberCores), Math.ceil(disk / load.memberGb))
