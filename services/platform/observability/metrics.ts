@@ -140,8 +140,8 @@ function deliveryMetrics({ counter, gauge, seconds }: Makers) {
       'Destination sites that this worker gives mail to less than usual, by state (throttled, down).',
       ['state'],
     ),
-    slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
-    slots: gauge('slots', 'Delivery slots that there are: SLOTS of each cell.'),
+    slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process, without those whose lease has run out.'),
+    slots: gauge('slots', 'Total number of delivery slots: SLOTS times the number of cells.'),
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
   }
 }

@@ -38,6 +38,11 @@ export class LeaseTable {
     return this.#leases.size - this.#leaving.size
   }
 
+  /** Number of leases that have not run out. */
+  get usable(): number {
+    return [...this.#leases.values()].filter(lease => this.#isUsable(lease)).length
+  }
+
   has(slot: number): boolean {
     return this.#leases.has(slot)
   }

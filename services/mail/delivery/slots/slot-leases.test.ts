@@ -1,8 +1,10 @@
 /** Ownership against a real database: who may finish what, and that a worker fences itself before others may begin. */
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { failCommands } from '../../../../test/support/database/fail-commands.ts'
 import { databaseForThisTest } from '../../../../test/support/database/test-database.ts'
+import { startTestMongod } from '../../../../test/support/database/test-mongod.ts'
 import { until } from '../../../../test/support/time/until.ts'
-import type { Mongo } from '../../../platform/database/mongo.ts'
+import { connectMongo, type Mongo } from '../../../platform/database/mongo.ts'
 import type { JobRun, Jobs } from '../../../platform/jobs/jobs.ts'
 import { silentLog } from '../../../platform/observability/log.ts'
 import type { SlotDoc } from '../../store/documents.ts'
@@ -104,6 +106,25 @@ async function takenWithin(ms: number, mongo: Mongo, slot: number): Promise<Slot
 }
 
 describe('a worker', () => {
+  test('that cannot renew its leases counts none once they have run out, and all when it can again', async () => {
+    const mongod = await startTestMongod({ enableTestCommands: '1' })
+    const mongo = await connectMongo(mongod.uri, silentLog)
+    onTestFinished(async () => {
+      await mongo.stop()
+      await mongod.stop()
+    })
+    await fixSlotCount(mongo, 4)
+    const one = worker(mongo, 'one', QUICK)
+    await one.start()
+    await until(() => one.counts.at(-1) === 4)
+    const restore = await failCommands(mongo.db, { failCommands: ['update'], closeConnection: true })
+    await until(() => one.counts.at(-1) === 0)
+    expect(one.claimable().size).toBe(0)
+    await restore()
+    await until(() => one.counts.at(-1) === 4)
+    await one.stop()
+  })
+
   test('takes what a gone one left, under a new epoch, and may finish only under that', async () => {
     const mongo = await abandonedSlots()
     const one = worker(mongo, 'one', QUICK)

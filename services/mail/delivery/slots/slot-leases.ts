@@ -38,6 +38,7 @@ export interface SlotLeasesOptions {
   whenIdle(slot: number): Promise<void>
   /** True when no delivery of the slot is in flight at this moment. */
   isIdle(slot: number): boolean
+  /** Called with the number of leases that have not run out when it may have changed, and after a renewal that failed. */
   onCount(owned: number): void
 }
 
@@ -75,10 +76,13 @@ export class SlotLeases implements InvitedLeases {
 
   /** Starts renewing and taking part; resolves after the first renewal. */
   async start(): Promise<void> {
-    const { log, times } = this.#options
+    const { log, times, onCount } = this.#options
     await this.#inTurn(() => this.#renew())
     await seedSlotJobs({ jobs: this.#options.jobs, slots: this.#slots })
-    const onError = (error: unknown) => log.warn({ err: error }, 'slots not renewed')
+    const onError = (error: unknown) => {
+      onCount(this.#table.usable)
+      log.warn({ err: error }, 'slots not renewed')
+    }
     this.#renewing = repeat({ ms: times.renew, signal: this.#ended.signal, onError }, () =>
       this.#inTurn(() => this.#renew()),
     )
@@ -161,7 +165,7 @@ export class SlotLeases implements InvitedLeases {
     const taken = owned.filter(({ _id }) => !this.#table.has(_id))
     if (taken.length === 0) return
     this.#table.set(taken, asked)
-    onCount(this.#table.size)
+    onCount(this.#table.usable)
     await onTaken(taken.map(({ _id }) => _id))
   }
 
@@ -191,7 +195,7 @@ export class SlotLeases implements InvitedLeases {
     // A slot that is ours without our knowledge: the answer to the take was lost, or giving it back failed.
     const found = docs.map(({ _id }) => _id).filter(slot => !this.#table.has(slot))
     this.#table.set(docs, asked)
-    onCount(this.#table.size)
+    onCount(this.#table.usable)
     if (this.#isRetired) return
     if (found.length > 0) await onTaken(found)
     this.#workers = await livingWorkers(mongo)
@@ -242,7 +246,7 @@ export class SlotLeases implements InvitedLeases {
       if (slots.length === 0) return
       // Before the write, because its outcome may be unknown: what is ours all the same is found by the next renewal.
       this.#table.delete(slots)
-      onCount(this.#table.size)
+      onCount(this.#table.usable)
       await releaseSlots(mongo, owner, slots)
       onReleased(slots)
     })
