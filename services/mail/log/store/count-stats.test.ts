@@ -143,6 +143,18 @@ describe('with many accounts', () => {
     expect((await read('usr_small', month)).counts.reduce((sum, [messages]) => sum + Number(messages), 0)).toBe(3)
   })
 
+  test('with a retention shorter than days are in motion, all of them are', async () => {
+    for (const user of ['usr_1', 'usr_2']) await give(user, 0)
+    expect(await run(NOW, { logDays: 6, countedAhead: undefined })).toBe(0)
+    expect(await run(NOW, { logDays: 5, countedAhead: undefined })).toBe(2)
+  })
+
+  test('messages of the first day in motion count among the many', async () => {
+    for (let n = 0; n < 3; n++) await give('usr_1', 4.4 * DAY + n * MINUTE)
+    expect(await run(NOW, { countedAhead: 4 })).toBe(0)
+    expect(await run(NOW, { countedAhead: 3 })).toBe(1)
+  })
+
   test('1,000 messages are many', async () => {
     for (let n = 0; n < 999; n++) await give('usr_1', n * 1_000)
     expect(await run(NOW, { countedAhead: undefined })).toBe(0)
@@ -165,6 +177,22 @@ describe('with many accounts', () => {
     expect(await inOrder()).toEqual([
       ...['usr_1#2026-11-12', 'usr_2#2026-11-12', 'usr_1#2026-11-21', 'usr_2#2026-11-21'],
     ])
+  })
+
+  test('an account that needs more than a run does not keep the others waiting', async () => {
+    for (const user of ['usr_1', 'usr_2']) for (const ago of [0, DAY, 2 * DAY]) await give(user, ago)
+    for (let n = 0; n < 3; n++) {
+      const end = new AbortController()
+      // The first look at the clock after a day was counted ends the run.
+      const now = () => new Date(NOW + n)
+      const stats = collectionOf(mongo.db, STATS_DAYS)
+      const before = await stats.countDocuments()
+      const running = run(NOW + n, { signal: end.signal, now })
+      while ((await stats.countDocuments()) === before) await new Promise(resolve => setImmediate(resolve))
+      end.abort()
+      await running
+    }
+    expect((await kept()).map(([id]) => String(id).split('#')[0])).toEqual(expect.arrayContaining(['usr_1', 'usr_2']))
   })
 
   test('days in motion go on with the account after the last one, and none is left out', async () => {

@@ -1,7 +1,7 @@
 /** Counts statistics ahead of their readers: a report of 30 days then reads what is kept, however much was sent. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
-import { HOUR_MS, utcDayOf } from '../../../platform/durations.ts'
+import { DAY_MS, HOUR_MS, utcDayOf } from '../../../platform/durations.ts'
 import { timeOfId } from '../../../platform/ids.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { isInMotion, MOTION_MS, startOf } from '../rules/stats-days.ts'
@@ -66,19 +66,22 @@ async function countOlder(db: Db, users: readonly string[], run: CountRun, goOn:
   )
 }
 
-/** The days in motion of all accounts, from the one after the last that was counted. */
+/**
+ * The days in motion of all accounts, from the one after the last that was begun: an account whose days take longer than a
+ * run does not keep the others waiting.
+ */
 async function countInMotion(db: Db, users: readonly string[], run: CountRun, goOn: () => boolean): Promise<number> {
   const last = (await collectionOf(db, PASSES).findOne({ _id: 'statistics-in-motion' }))?.user ?? ''
   const inTurn = [...users.filter(id => id > last), ...users.filter(id => id <= last)]
-  const pass = { _id: 'statistics-in-motion' as const, at: run.now(), user: last }
+  const pass = { _id: 'statistics-in-motion' as const, at: run.now(), user: last, isBegun: true }
   return countEach(db, inTurn, pass, goOn, user => countInMotionOf(db, user, run, goOn))
 }
 
-/** Counts account after account while there is time, and notes the last one that is complete. */
+/** Counts account after account while there is time, and notes the last one that is complete, or `isBegun` is enough. */
 async function countEach(
   db: Db,
   users: readonly string[],
-  { _id, at, user: last }: PassDoc,
+  { _id, at, user: last, isBegun = false }: PassDoc & { isBegun?: boolean },
   goOn: () => boolean,
   count: (user: string) => Promise<number>,
 ): Promise<number> {
@@ -87,7 +90,7 @@ async function countEach(
   for (const next of users) {
     if (!goOn()) break
     counted += await count(next)
-    if (goOn()) user = next
+    if (isBegun || goOn()) user = next
   }
   await collectionOf(db, PASSES).updateOne({ _id }, { $set: { user: goOn() ? '' : user, at } }, { upsert: true })
   return counted
@@ -103,9 +106,9 @@ async function countOlderOf(db: Db, user: string, run: CountRun, goOn: () => boo
 }
 
 async function countInMotionOf(db: Db, user: string, run: CountRun, goOn: () => boolean): Promise<number> {
-  const { countedAhead = COUNTED_AHEAD } = run
-  const recent = { user_id: user, _id: { $gte: firstIdAt(new Date(run.now().getTime() - MOTION_MS)) } }
-  const many = await collectionOf(db, MESSAGES).findOne(recent, { skip: countedAhead - 1, projection: { _id: 1 } })
+  const oldest = firstIdAt(new Date(run.now().getTime() - MOTION_MS - DAY_MS))
+  const recent = { user_id: user, _id: { $gte: oldest } }
+  const many = await collectionOf(db, MESSAGES).findOne(recent, { skip: leastOf(run) - 1, projection: { _id: 1 } })
   if (!many) return 0
   let counted = 0
   for await (const day of activeDays(db, user, firstIdAt(run.now()).concat('~'))) {
@@ -113,6 +116,11 @@ async function countInMotionOf(db: Db, user: string, run: CountRun, goOn: () => 
     counted += await countDay(db, user, day, run)
   }
   return counted
+}
+
+/** With a short retention a day is removed before it is an older one: then every account is counted while it is in motion. */
+function leastOf({ logDays, countedAhead = COUNTED_AHEAD }: CountRun): number {
+  return logDays * DAY_MS < MOTION_MS + DAY_MS + 2 * PASS_MS ? 1 : countedAhead
 }
 
 /** Counts a day unless its counts hold; leaves as much time to others as it took. */
