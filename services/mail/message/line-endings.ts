@@ -81,7 +81,7 @@ function scanPiece(
   const afterCr = piece[piece.length - 1] === CR
   const end = piece.length - Number(afterCr)
   const shift = -piece.byteOffset & 3
-  const words = new Int32Array(piece.buffer, piece.byteOffset + shift, Math.max(0, (end - shift) >> 2))
+  const words = wordsOf(piece, shift, end)
   let lineStart = start
   for (let at = first; at < end; at++) {
     const octet = piece[at] ?? 0
@@ -96,6 +96,13 @@ function scanPiece(
   }
   return { lineStart, afterCr }
 }
+
+/** The complete words of a piece from an octet on, up to `end`; an array may not begin beyond its buffer. */
+function wordsOf({ buffer, byteOffset }: Uint8Array, from: number, end: number): Int32Array {
+  return end - from < 4 ? NO_WORDS : new Int32Array(buffer, byteOffset + from, (end - from) >> 2)
+}
+
+const NO_WORDS = new Int32Array()
 
 /** The last octet above CR of those that begin at `at`, as far as complete words tell; `at` counts from the first word. */
 function lastClean(words: Int32Array, at: number): number {
