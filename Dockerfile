@@ -34,7 +34,7 @@ COPY services services
 COPY scripts scripts
 RUN node scripts/build-panel.ts
 
-# Processes then strip no types at their start, which saves each of them some 25 MiB and a third of that time: ADR 124.
+# Processes then strip no types at their start, which saves each of them some 25 MiB: ADR 124.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS sources
 WORKDIR /app
 COPY package.json LICENSE ./

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -37,7 +37,10 @@ test('types go, lines and columns stay, other files are left alone', async () =>
 test('a single file can be named, and what is stripped can be stripped again', async () => {
   const file = join(folder, 'one.ts')
   await writeFile(file, 'export const one: number = 1\n')
-  expect([stripTypes([file]), stripTypes([file])]).toEqual([1, 1])
+  for (let turn = 0; turn < 2; turn++) {
+    expect(stripTypes([file])).toBe(1)
+    expect(await readFile(file, 'utf8')).toBe('export const one         = 1\n')
+  }
 })
 
 test('source that is not TypeScript ends with the error of the parser', async () => {
