@@ -40,7 +40,7 @@ An App, a SubscriptionPlan and a FeatureSwitch declare only the fields that they
 has keeps that value: when the record is adopted, and also when the field is removed from the resource later. To reset such a
 field, declare its value: \`description: ""\`, \`features: []\`, \`enabled: true\`. Resources that an earlier release stored name every
 field, because the API server had filled in the defaults. The same holds for \`delivery\` of a MailDomain, which \`Live\` resets, and for \`sendingLimits\` of a MailDomain and an SMTPCredential: without
-the field the owner sets the limits in the panel, with it a change there is taken back, and \`sendingLimits: {}\` removes them.
+the field the owner sets the limits in the panel, with it panel and API refuse a change, and \`sendingLimits: {}\` removes them.
 
 ## Annotations
 

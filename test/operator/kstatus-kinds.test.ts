@@ -79,10 +79,12 @@ onApiServer('states of all kinds', () => {
     SMTPCredential: {
       waiting: [() => ({ domainRef: { name: 'absent' } }), 'DependencyNotReady'],
       refused: [() => ({ domainRef: { name: 'mail' }, allowedSenders: ['a@other.example'] }), 'InvalidSpec'],
+      ready: () => ({ domainRef: { name: 'mail' } }),
     },
     APIToken: {
       waiting: [() => ({ domainRef: { name: 'absent' } }), 'DependencyNotReady'],
       refused: [() => ({ domainRef: { name: 'mail' }, secret: { name: 'wrong-key' } }), 'Conflict'],
+      ready: () => ({ domainRef: { name: 'mail' } }),
     },
     App: {
       waiting: [() => ({ appKey: key('waits'), appName: 'Waits', mailFrom: 'a@waits.example' }), 'DomainNotUsable'],

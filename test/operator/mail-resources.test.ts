@@ -9,6 +9,7 @@ import { SmtpLogins } from '../../services/mail/credentials/check-smtp-login.ts'
 import { parseToken, secretFits } from '../../services/mail/credentials/rules/token.ts'
 import { credentials, findCredentialByName } from '../../services/mail/credentials/store/smtp-credentials.ts'
 import { findTokenById, tokens } from '../../services/mail/credentials/store/tokens.ts'
+import { managersOfLimits } from '../../services/mail/declared-limits.ts'
 import { findDomain, updateDomain, verifyDomain } from '../../services/mail/domains/store/domains.ts'
 import { defaultLimits } from '../../services/mail/limits/find-limits.ts'
 import { setLimit } from '../../services/mail/limits/manage-limits.ts'
@@ -260,6 +261,27 @@ onApiServer('domains, logins and tokens', () => {
     // Server-side apply keeps an empty object also where it takes the place of limits.
     await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, sendingLimits: {} })
     await until(async () => (await limits()).length === 1)
+  })
+
+  test('a record says while its resource declares limits, an empty set of them included', async () => {
+    const { operator, user, id } = await withDomain()
+    const { db } = operator.mongo
+    const seen = await operator.get('MailDomain', 'example')
+    const domain = (more: object) => operator.apply('MailDomain', 'example', { domainName: 'example.com', ...more })
+    const login = (more: object) =>
+      operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, ...more })
+    const declaring = async () => [...(await managersOfLimits(db, user._id))].map(([, { kind }]) => kind).toSorted()
+    await login({ sendingLimits: { recipientsPerHour: 5 } })
+    await until(async () => (await declaring()).join() === 'SMTPCredential')
+    await domain({ sendingLimits: {} })
+    await until(async () => (await declaring()).join() === 'MailDomain,SMTPCredential')
+    expect((await managersOfLimits(db, user._id)).get(id)).toMatchObject({ name: 'example', uid: seen?.metadata.uid })
+    await login({})
+    await until(async () => (await declaring()).join() === 'MailDomain')
+    await domain({})
+    await until(async () => (await declaring()).length === 0)
+    // What the resource declared last stays, and is its owner's.
+    expect((await limitsOfAccounts(db, [user._id])).get(user._id)).toMatchObject([{ scope: 'credential', perHour: 5 }])
   })
 
   test('restores a lost Secret with the same password and reverts an edited one', async () => {

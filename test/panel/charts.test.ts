@@ -46,8 +46,10 @@ test.each([
   await column.hover()
   await picture(page, 'chart', language, width)
   const values = page.locator('.pw-chart-values')
-  await values.getByText(new RegExp(`${labels.overview.series.delivered}: [1-${SENT}]$`)).waitFor()
-  await values.getByText(`${labels.overview.series.bounced}: 0`).waitFor()
+  await values
+    .getByText(new RegExp(`${labels.overview.series.delivered}${labels.label.separator}[1-${SENT}]$`))
+    .waitFor()
+  await values.getByText(`${labels.overview.series.bounced}${labels.label.separator}0`).waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
   const dates = await page.locator('.pw-chart-date:visible').all()
   const boxes = await Promise.all(dates.map(date => date.boundingBox()))

@@ -1,7 +1,9 @@
 /** Limits of sending and queue control in a real browser, in both languages. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { putLimit } from '../../services/mail/limits/store/sending-limits.ts'
+import { newId } from '../../services/platform/ids.ts'
+import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
@@ -62,6 +64,31 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await added.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', site) }).click()
     await reader.page.getByRole('menuitem', { name: labels.limits.remove }).click()
     await added.waitFor({ state: 'detached' })
+    expect(reader.complaints).toEqual([])
+    await reader.leave()
+  })
+
+  test('a limit that a resource declares shows which, and has nothing to change', async () => {
+    const { db } = service.mongo
+    const username = `declared-${language.toLowerCase()}`
+    const user = await giveUser(db, { username })
+    const resource = { kind: 'MailDomain', namespace: 'web', name: username, uid: newId('u') }
+    for (const [name, change] of [
+      [`declared.${site}`, { managed_by: resource, limits_declared: true }],
+      [`open.${site}`, { managed_by: resource }],
+    ] as const) {
+      const { _id: subject } = await giveDomain(db, user._id, name, change)
+      await putLimit(db, user._id, { scope: 'domain', subject, name, byAdmin: false, perHour: 9 }, new Date())
+    }
+    const reader = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    await open(reader.page, '/limits')
+    const menus = (name: string) =>
+      reader.page.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', name) }).count()
+    const badge = (name: string) =>
+      reader.page.getByRole('row').filter({ hasText: name }).getByText(`MailDomain web/${username}`)
+    await badge(`declared.${site}`).waitFor()
+    expect([await menus(`declared.${site}`), await menus(`open.${site}`)]).toEqual([0, 1])
+    expect(await badge(`open.${site}`).count()).toBe(0)
     expect(reader.complaints).toEqual([])
     await reader.leave()
   })

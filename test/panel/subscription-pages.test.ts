@@ -233,12 +233,17 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await form.getByRole('button', { name: labels.subs.addSchedule }).click()
     await form.getByRole('combobox', { name: labels.subs.scheduleState }).click()
     await page.getByRole('option', { name: labels.subs.offForAll }).click()
+    // The value of a boolean switch is chosen, too.
+    const scheduled = form.getByRole('combobox', { name: labels.subs.value, exact: true })
+    await scheduled.click()
+    await page.getByRole('option', { name: labels.subs.on, exact: true }).click()
     await picture(page, 'switch-rules', language)
     await save(labels.ui.create)
     await page.getByRole('cell', { name: 'checkout', exact: true }).waitFor()
 
     await menu('checkout', labels.ui.edit)
     expect(await form.getByPlaceholder('ios, android').inputValue()).toBe('ios')
+    expect(await scheduled.inputValue()).toBe(labels.subs.on)
     await form.getByRole('textbox', { name: labels.subs.description }).fill('The new checkout')
     await save(labels.ui.save)
     await page.getByText('The new checkout').waitFor()

@@ -145,6 +145,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await keys.press('Enter')
     const reason = dialog().getByRole('textbox', { name: subs.reason })
     await reason.and(page.locator(':focus')).waitFor()
+    // Nobody paid for a grant.
+    await dialog().getByText(subs.refundUnpaidText).waitFor()
     await keys.type('Asked')
     await keys.tabTo(dialog().getByRole('button', { name: subs.refund, exact: true }))
     await keys.press('Enter')
@@ -238,6 +240,22 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(visitor.complaints).toEqual([])
   })
 
+  test('Ctrl+K finds a user of an app before any page of the app was opened', async () => {
+    const first = await signedIn(browser, service.url, service.admin, { language })
+    await open(first.page, '/messages')
+    await first.page.keyboard.press('Control+k')
+    await first.page.getByRole('combobox', { name: labels.palette.label }).fill('Grace')
+    await first.page
+      .getByRole('option')
+      .filter({ hasText: 'Grace' })
+      .filter({ hasText: `grace@example.net · Desk ${language}` })
+      .click()
+    await first.page.waitForURL(`**/apps/${app}/users/${users[1]}`)
+    await first.page.getByRole('heading', { level: 1, name: 'Grace' }).waitFor()
+    expect(first.complaints).toEqual([])
+    await first.leave()
+  })
+
   test('the changes of all apps include those of administrators, and name the app', async () => {
     await open(page, `/apps/${app}/changes`)
     await page.getByRole('link', { name: subs.allChangesTitle }).click()
@@ -318,6 +336,48 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await open(page, `/apps/${app}/changes?action=subscription.extend`)
     expect(await rowOf(subs.actionNames.subscription.extend).count()).toBe(2)
     expect(visitor.complaints).toEqual([])
+  })
+
+  test('the change history leads to the one plan and to the one subscription that changed', async () => {
+    const yearly = { name: 'Yearly', price: 199, duration: 365, features: JSON.stringify({ features: [] }) }
+    await ask(page, 'POST', `${base}/subscription_plan${query}`, yearly)
+    const rows = () => page.getByRole('row').count()
+    const all = page.getByRole('button', { name: labels.messages.clearFilters })
+    // The router writes texts that look like numbers in quotes.
+    const named = (name: string) => search(name)?.replaceAll('"', '')
+
+    await open(page, `/apps/${app}/changes?action=plan.create`)
+    await rowOf('Monthly')
+      .getByRole('link', { name: `${subs.targetKinds.plan} ${plan}`, exact: true })
+      .click()
+    await page.waitForURL(`**/apps/${app}/plans?*`)
+    expect(named('plan')).toBe(plan)
+    await rowOf('Monthly').getByText('¥19.90', { exact: true }).waitFor()
+    await expect.poll(rows, PATIENT).toBe(2)
+    await all.click()
+    await rowOf('Yearly').waitFor()
+
+    await open(page, `/apps/${app}/changes?action=subscription.refund`)
+    const target = rowOf(subs.actionNames.subscription.refund).getByRole('link', {
+      name: new RegExp(`^${subs.targetKinds.subscription} \\d+$`),
+    })
+    const id = (await target.innerText()).split(' ').at(-1)
+    await target.click()
+    await page.waitForURL(`**/apps/${app}/subscriptions?*`)
+    expect(named('subscription')).toBe(id)
+    await rowOf('Grace').getByText(subs.status[4]).waitFor()
+    await expect.poll(rows, PATIENT).toBe(2)
+    await all.click()
+    await rowOf('Ada').waitFor()
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test('a plan or subscription that is gone is refused with a message', async () => {
+    for (const path of ['plans?plan=999999', 'subscriptions?subscription=999999']) {
+      await open(page, `/apps/${app}/${path}`)
+      await page.getByText(ui.goneTitle).waitFor()
+      expect(visitor.complaints.splice(0).every(text => text.includes('404'))).toBe(true)
+    }
   })
 
   test('the statistics of users are counted, and their days chosen', async () => {

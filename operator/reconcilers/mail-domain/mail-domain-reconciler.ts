@@ -75,7 +75,8 @@ async function ensure(
   const isEndpoint = resource.spec.dns.managementPolicy === 'DNSEndpoint'
   const written = isEndpoint ? await untilPublished(context, dns, resource, domain, first) : first
   const rows = guidance(domain, sendingHost(context.config))
-  const limited = { scope: 'domain', id: domain._id, name: domain.name } as const
+  const { _id: id, name, limits_declared: isDeclared = false } = domain
+  const limited = { scope: 'domain', id, name, isDeclared } as const
   const limits = await applyLimits(context, user._id, limited, resource.spec.sendingLimits)
   const again = earliest(written.requeueAfterMs, limits.refused?.requeueAfterMs)
   const acceptedAs = sentence('resource.domain_accepted', { domain: domain.name, account: user.username })

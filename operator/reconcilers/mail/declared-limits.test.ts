@@ -8,8 +8,8 @@ import { operatorContext } from '../../../test/support/kubernetes/operator-conte
 import type { SendingLimits } from '../../resources/sending-limits.ts'
 import { applyLimits } from './declared-limits.ts'
 
-const LOGIN = { scope: 'credential', id: 'crd_1', name: 'shop' } as const
-const DOMAIN = { scope: 'domain', id: 'dom_1', name: 'shop.example' } as const
+const LOGIN = { scope: 'credential', id: 'crd_1', name: 'shop', isDeclared: false } as const
+const DOMAIN = { scope: 'domain', id: 'dom_1', name: 'shop.example', isDeclared: false } as const
 
 /** An account, with what its admin and owner do over the API. */
 async function setting(env: Record<string, string> = {}) {

@@ -1,5 +1,6 @@
 /** The limits of sending that a resource declares for its domain or login. */
 import { findAccount } from '../../../services/accounts/find-account.ts'
+import { noteDeclaredLimits } from '../../../services/mail/declared-limits.ts'
 import { declareLimit } from '../../../services/mail/limits/declare-limit.ts'
 import { defaultLimits } from '../../../services/mail/limits/find-limits.ts'
 import type { SendingLimits } from '../../resources/sending-limits.ts'
@@ -16,11 +17,12 @@ const FIELDS = {
   recipients_per_day: 'recipientsPerDay',
 } as const
 
-/** What is limited. */
+/** What is limited, and whether its record says already that a resource declares its limits. */
 interface Limited {
   scope: 'credential' | 'domain'
   id: string
   name: string
+  isDeclared: boolean
 }
 
 /** `changed`: they were not as declared. `refused`: the account may not have them, with the condition Accepted. */
@@ -29,14 +31,19 @@ export interface AppliedLimits {
   refused?: { condition: ConditionState; requeueAfterMs: number | undefined }
 }
 
-/** Sets the limits as their owner, so that those of the account bound them; none are declared without the field. */
+/**
+ * Sets the limits as their owner, so that those of the account bound them. None are declared without the field: then people
+ * may set them.
+ */
 export async function applyLimits(
   context: OperatorContext,
   userId: string,
-  { scope, id, name }: Limited,
+  { scope, id, name, isDeclared }: Limited,
   limits: SendingLimits,
 ): Promise<AppliedLimits> {
-  const account = limits && (await findAccount(context.mongo.db, userId))
+  const { db } = context.mongo
+  if (isDeclared !== (limits !== undefined)) await noteDeclaredLimits(db, scope, id, limits !== undefined)
+  const account = limits && (await findAccount(db, userId))
   if (!limits || !account) return { changed: false }
   const amounts = {
     recipients_per_second: limits.recipientsPerSecond === undefined ? undefined : Number(limits.recipientsPerSecond),

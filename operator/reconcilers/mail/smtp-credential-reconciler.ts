@@ -91,8 +91,9 @@ async function ensure(
   } catch (error) {
     return refusalOf(error)
   }
-  const { _id: id, username } = applied.credential
-  const limits = await applyLimits(context, ref.userId, { scope: 'credential', id, name: username }, spec.sendingLimits)
+  const { _id: id, username, limits_declared: isDeclared = false } = applied.credential
+  const limited = { scope: 'credential', id, name: username, isDeclared } as const
+  const limits = await applyLimits(context, ref.userId, limited, spec.sendingLimits)
   const login = await withPassword(context, deps, resource, ref.userId, applied)
   const data = smtpSecretData(await smtpEndpoint(context.config, spec.endpoint), username, login.password)
   const content = { name, type: 'servicebinding.io/smtp', data, annotations: { [ROTATED_AT]: login.madeAt } }

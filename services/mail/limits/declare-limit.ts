@@ -6,12 +6,13 @@ import { limitsOfAccounts } from './store/sending-limits.ts'
 
 /**
  * False when the limit is as declared already: it stays, also above a limit of the account that was lowered since, as one
- * that its owner has set would. Without any amount it is removed. Throws as {@link setLimit} does.
+ * that its owner has set would. Without any amount it is removed. `subject` has no `managed_by`: its resource declares.
+ * Throws as {@link setLimit} does.
  */
 export async function declareLimit(
   deps: Omit<LimitDeps, 'findSubject'>,
   account: LimitedAccount,
-  subject: LimitSubject,
+  subject: Omit<LimitSubject, 'managed_by'>,
   wish: Omit<LimitWish, 'subject' | 'scope'> & { scope: 'credential' | 'domain' },
 ): Promise<boolean> {
   const { scope, ...amounts } = wish

@@ -2,8 +2,10 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
+import type { ManagedBy } from '../../platform/managed/managed-fields.ts'
 import { ProblemError, refuseFields } from '../../platform/problems.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
+import { refuseManaged } from '../managed.ts'
 import type { Rate } from './rules/allowance.ts'
 import { destinationOf, findLimitErrors, isEmpty, type LimitAmounts, toSendingLimit } from './rules/limit-errors.ts'
 import {
@@ -33,6 +35,8 @@ export interface LimitDeps {
 export interface LimitSubject {
   id: string
   name: string
+  /** The resource that declares its limits. */
+  managed_by?: ManagedBy
 }
 
 /** An account, as far as its limits depend on it. */
@@ -63,7 +67,7 @@ export interface LimitUse {
 
 /**
  * Sets a limit, or removes it when no amount is given. Throws `not_found` for a foreign login or domain,
- * `validation_failed`, and `conflict` when the account has too many.
+ * `managed_by_resource`, `validation_failed`, and `conflict` when the account has too many.
  */
 export async function setLimit(
   deps: LimitDeps,
@@ -76,6 +80,7 @@ export async function setLimit(
   // The limit of a removed login or domain can be removed.
   const subject = found ?? (isEmpty(amounts) ? { id: written, name: written } : undefined)
   if (!subject) throw new ProblemError('not_found', sentence('detail.limit_unknown_subject'))
+  refuseManaged(subject, {})
   const key = { scope, subject: subject.id, name: subject.name, byAdmin }
   if (isEmpty(amounts)) {
     await removeLimit(mongo.db, account.id, key)

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { longestWord, matching, type PaletteEntry } from './palette-results.ts'
+import { describe, expect, test } from 'vitest'
+import { longestWord, matching, type PaletteEntry, searchedApps } from './palette-results.ts'
 
 const entries: PaletteEntry[] = [
   { kind: 'page', label: 'Message log', hint: 'Mail', href: '/messages' },
@@ -32,4 +32,21 @@ test.each([
   ['ab cd', 'ab'],
 ])('the service is asked for the longest word of %j', (text, word) => {
   expect(longestWord(text)).toBe(word)
+})
+
+describe('users are searched in', () => {
+  const apps = ['shop', 'desk', 'game'].map(app_key => ({ app_key }))
+  const keys = (of: readonly { app_key: string }[]) => of.map(({ app_key }) => app_key)
+
+  test.each<[string, string | undefined, string[]]>([
+    ['all apps while none was opened', undefined, ['shop', 'desk', 'game']],
+    ['the app that was opened last before others', 'game', ['game', 'shop', 'desk']],
+    ['the other apps when the last one is gone', 'old', ['shop', 'desk', 'game']],
+  ])('%s', (_, last, expected) => expect(keys(searchedApps(apps, last))).toEqual(expected))
+
+  test('ten apps at most, the last one among them', () => {
+    const many = Array.from({ length: 30 }, (_, n) => ({ app_key: `app-${n}` }))
+    const searched = keys(searchedApps(many, 'app-29'))
+    expect([searched.length, searched[0], searched[1]]).toEqual([10, 'app-29', 'app-0'])
+  })
 })

@@ -5,7 +5,7 @@ import { useRead } from '../api/hooks.ts'
 import { useSession } from '../session/session.ts'
 import { preferences } from '../state/preferences.ts'
 import { pathForApp } from '../subscriptions/shared/app-pages.ts'
-import { useSubRead } from '../subscriptions/shared/subscriptions-api.ts'
+import { useAllApps, useUsersOfApps } from '../subscriptions/shared/subscriptions-api.ts'
 import { isVisible, NAVIGATION } from './navigation.ts'
 
 /** An entry; `href` is the address that it opens. */
@@ -22,6 +22,8 @@ const EACH = 6
 const READ = 50
 /** Maximum length of the API. */
 const MAX_SEARCH = 100
+/** Apps whose users are searched. */
+const APPS = 10
 /** Everything but pages is searched after this pause in typing (milliseconds). */
 const PAUSE_MS = 250
 
@@ -40,6 +42,12 @@ export function longestWord(text: string): string {
   return text.split(/\s+/).reduce((longest, word) => (word.length > longest.length ? word : longest), '')
 }
 
+/** The apps whose users are searched: the one that was opened last, and others. */
+export function searchedApps<A extends { app_key: string }>(apps: readonly A[], last: string | undefined): A[] {
+  const isLast = ({ app_key }: A) => app_key === last
+  return [...apps.filter(isLast), ...apps.filter(app => !isLast(app))].slice(0, APPS)
+}
+
 /** Entries for a text, best kinds first; all pages without one. */
 export function usePaletteEntries(text: string): PaletteEntry[] {
   const { t } = useTranslation()
@@ -48,13 +56,7 @@ export function usePaletteEntries(text: string): PaletteEntry[] {
   const isSearch = text.trim().length > 1
   const { domains, users } = useNamed(text, q)
   const messages = useRead('listEmails', { query: { q, limit: EACH } }, { enabled: q.length > 1 && q.length <= 100 })
-  // Of the app that the menu works on.
-  const app = session.subscription_role === null ? undefined : preferences().app
-  const endUsers = useSubRead(
-    'listUsersOperation',
-    { query: { app_key: app ?? '', search: q, pageSize: EACH } },
-    { enabled: app !== undefined && q.length > 1 && q.length <= MAX_SEARCH },
-  )
+  const endUsers = useEndUsers(q)
   const pages = NAVIGATION.flatMap(({ heading, entries }) =>
     entries
       .filter(place => isVisible(place, session))
@@ -94,16 +96,32 @@ export function usePaletteEntries(text: string): PaletteEntry[] {
         href: `/messages/${id}`,
       }),
     ),
-    ...(app !== undefined && q === text.trim() ? (endUsers.data?.users ?? []) : []).map(
+    ...(q === text.trim() ? endUsers : []),
+    ...users,
+  ]
+}
+
+/** Users of the apps that the session may read; `q` is the text after the pause. */
+function useEndUsers(q: string): PaletteEntry[] {
+  const { t } = useTranslation()
+  const isAllowed = useSession().subscription_role !== null
+  const apps = useAllApps({ enabled: isAllowed }).data ?? []
+  const searched = q.length > 1 && q.length <= MAX_SEARCH ? searchedApps(apps, preferences().app) : []
+  const keys = searched.map(({ app_key }) => app_key)
+  const found = useUsersOfApps(keys, q, EACH)
+  // In the order of the apps: an answer that arrives early waits for those before it.
+  const pending = found.findIndex(({ isPending }) => isPending)
+  const entries = searched.slice(0, pending < 0 ? undefined : pending).flatMap(({ app_key, app_name }, index) =>
+    (found[index]?.data?.users ?? []).map(
       ({ id, nickname, email }): PaletteEntry => ({
         kind: 'endUser',
         label: nickname || t('subs.unnamed', { id }),
-        hint: email ?? '',
-        href: pathForApp(`/apps/$key/users/${encodeURIComponent(id)}`, app),
+        hint: [email, app_name || app_key].filter(Boolean).join(' · '),
+        href: pathForApp(`/apps/$key/users/${encodeURIComponent(id)}`, app_key),
       }),
     ),
-    ...users,
-  ]
+  )
+  return entries.slice(0, EACH)
 }
 
 /** Domains and accounts whose names the service finds for a text; `q` is the text after the pause. */

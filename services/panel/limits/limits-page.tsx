@@ -65,7 +65,7 @@ function LimitMenu({ limit }: { limit: SendingLimit }) {
   const put = useWrite('putLimitOperation', ['listLimitsOperation', 'getLimits'])
   const notify = useNotifyCallbacks(t('limits.removed'))
   const { scope, subject, name } = limit
-  if (scope === 'account' || limit.set_by !== 'owner') return null
+  if (scope === 'account' || limit.set_by !== 'owner' || limit.managed_by) return null
   return (
     <>
       <RowMenu name={name} needs="admin">

@@ -1,5 +1,6 @@
 /** Table of limits of sending with their use. */
 import { useTranslation } from 'react-i18next'
+import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
 import type { SendingLimit } from './limit-form.tsx'
@@ -24,7 +25,11 @@ export function LimitsTable({
     { label: t('limits.scope'), cell: limit => t(`limits.scopes.${limit.scope}`) },
     {
       label: t('limits.name'),
-      cell: ({ subject, name }) => (subject === '*' ? t('limits.everyDestination') : <span>{name}</span>),
+      cell: ({ subject, name, managed_by }) => (
+        <span>
+          {subject === '*' ? t('limits.everyDestination') : name} <ManagedBy resource={managed_by} />
+        </span>
+      ),
     },
     { label: t('limits.rate'), cell: rateOf },
     {

@@ -1,6 +1,7 @@
 /** Holds and actions on waiting mail: of the own account, or of all for admins. */
 
 import { Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import type { TFunction } from 'i18next'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -87,7 +88,7 @@ function Holds({ holds, admin }: { holds: readonly Hold[]; admin: boolean }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const columns: Column<Hold>[] = [
-    { label: t('queue.mailOf'), cell: ({ scope, name }) => `${t(`queue.scopes.${scope}`)}: ${name}` },
+    { label: t('queue.mailOf'), cell: ({ scope, name }) => scopeText(scope, name, t) },
     { label: t('queue.reason'), cell: ({ reason }) => reason },
     { label: t('queue.by'), cell: ({ by }) => by.name },
     { label: t('queue.since'), cell: ({ created_at: at }) => <Time at={at} /> },
@@ -108,6 +109,11 @@ function Holds({ holds, admin }: { holds: readonly Hold[]; admin: boolean }) {
     },
   ]
   return <DataTable name={t('queue.holds')} columns={columns} rows={holds} rowKey={hold => hold.id} />
+}
+
+/** Whose or which mail, as in `Domain: example.com`. */
+function scopeText(scope: Scope, name: string, t: TFunction): string {
+  return `${t(`queue.scopes.${scope}`)}${t('label.separator')}${name}`
 }
 
 function Release({ hold, admin }: { hold: Hold; admin: boolean }) {
@@ -136,7 +142,7 @@ function Actions({ actions }: { actions: readonly Action[] }) {
   const { number } = useFormat()
   const columns: Column<Action>[] = [
     { label: t('queue.action'), cell: ({ action }) => t(`queue.ask.${action}`) },
-    { label: t('queue.mailOf'), cell: ({ scope, name }) => `${t(`queue.scopes.${scope}`)}: ${name}` },
+    { label: t('queue.mailOf'), cell: ({ scope, name }) => scopeText(scope, name, t) },
     { label: t('queue.by'), cell: ({ by }) => by.name },
     { label: t('queue.since'), cell: ({ created_at: at }) => <Time at={at} /> },
     { label: t('queue.scanned'), end: true, cell: ({ scanned }) => number(scanned) },

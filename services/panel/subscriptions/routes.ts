@@ -10,6 +10,7 @@ import { presentAddress } from './shared/app-pages.ts'
 import {
   allChangesSearch,
   changesSearch,
+  plansSearch,
   subscriptionListSearch,
   subscriptionsSearch,
   switchesSearch,
@@ -65,7 +66,7 @@ export const subscriptionRoutes = [
   createRoute({
     getParentRoute: () => shell,
     path: '/apps/$key/plans',
-    validateSearch: subscriptionsSearch,
+    validateSearch: plansSearch,
     component: lazyPage(() => import('./plans/plans-page.tsx'), 'PlansPage'),
   }),
   createRoute({

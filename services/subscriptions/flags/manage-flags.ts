@@ -16,7 +16,7 @@ import {
   removeSwitch,
 } from '../catalogue/store/plans-and-flags.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { fieldError } from '../rules/field-errors.ts'
+import { type FieldRule, fieldError } from '../rules/field-errors.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import type { RevisionDoc } from '../store/documents.ts'
 import type { SwitchDoc } from '../store/models.ts'
@@ -35,15 +35,26 @@ export interface SwitchName {
 export function mergeSwitch(base: SwitchSpec, given: SwitchFields): SwitchSpec {
   const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const merged: SwitchSpec = { ...base, ...(defined as Partial<SwitchSpec>) }
-  const wrong = misfits(merged)
-  if (given.type !== undefined && given.type !== base.type && given.value === undefined && base !== NEW_SWITCH)
-    wrong.push('value')
-  if (wrong.length > 0)
-    throw new ProblemError('validation_failed', undefined, {
-      errors: [...new Set(wrong)].map(field => fieldError(field, 'switch_value')),
-    })
+  const lacksValue =
+    given.type !== undefined && given.type !== base.type && given.value === undefined && base !== NEW_SWITCH
+  const errors = [
+    ...(lacksValue ? [fieldError('value', 'switch_value')] : []),
+    ...misfits(merged)
+      .filter(field => !lacksValue || field !== 'value')
+      .map(field => fieldError(field, VALUES[merged.type])),
+  ]
+  if (errors.length > 0) throw new ProblemError('validation_failed', undefined, { errors })
   return merged
 }
+
+/** What values of each type have to be. */
+const VALUES = {
+  boolean: 'switch_boolean',
+  number: 'switch_number',
+  string: 'switch_string',
+  json: 'switch_json',
+  changelog: 'switch_changelog',
+} as const satisfies Record<SwitchSpec['type'], FieldRule>
 
 /** Creates a switch. Throws `name_taken`, `validation_failed`, and `transition_refused` when the app has too many. */
 export async function createSwitch(

@@ -16,7 +16,7 @@ const named = <T extends { user_id?: number | undefined } & Parameters<typeof ha
   given.user_id !== undefined || hasIdentity(given)
 const METHOD = /^[a-z][a-z0-9_]*$/
 const method = text(1, 32)
-  .refine(value => METHOD.test(value), reason('field.format'))
+  .refine(value => METHOD.test(value), reason('field.payment_method'))
   .meta({ pattern: METHOD.source })
 const ORDER = /^[A-Za-z0-9_-]+$/
 // The refinements as JSON Schema: conditions do not affect generated types.
@@ -48,7 +48,7 @@ export const upsertUserOperation = endpoint({
       ...profileFields,
       /** Whether the user receives mail before a subscription ends; absent: unchanged. */
       reminder_mail: flag.optional(),
-      login_ip: z.union([z.ipv4(), z.ipv6()]).optional(),
+      login_ip: z.union([z.ipv4(), z.ipv6()], reason('field.ip')).optional(),
     })
     .refine(hasIdentity, reason('field.identity'))
     .meta({ if: hasAnIdentity, else: has('openid') }),
@@ -89,7 +89,7 @@ export const openOrderOperation = endpoint({
       plan_id: id,
       payment_method: z.enum(['alipay', 'wechat', 'huawei']),
       out_trade_no: text(1, 64)
-        .refine(value => ORDER.test(value), reason('field.format'))
+        .refine(value => ORDER.test(value), reason('field.order_number'))
         .meta({ pattern: ORDER.source }),
       auto_renew: flag.default('0'),
     })

@@ -25,7 +25,7 @@ const pem = (check: (value: string) => unknown) =>
     } catch {
       return false
     }
-  }, reason('field.format'))
+  }, reason('field.pem'))
 
 const SETTINGS = {
   alipay: z.object({ app_id: text(1, 64), seller_id: text(1, 64), alipay_public_key: pem(createPublicKey) }),
@@ -50,7 +50,9 @@ const SETTINGS = {
 
 const SECRETS = {
   alipay: z.object({}),
-  wechat: z.object({ api_v3_key: z.string().refine(value => Buffer.byteLength(value) === 32, reason('field.format')) }),
+  wechat: z.object({
+    api_v3_key: z.string().refine(value => Buffer.byteLength(value) === 32, reason('field.wechat_key')),
+  }),
   huawei: z.object({ private_key: pem(createPrivateKey) }),
 } as const
 

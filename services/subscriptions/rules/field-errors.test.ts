@@ -3,8 +3,11 @@ import { z } from 'zod'
 import { validate } from '../../platform/json/bounded-validation.ts'
 import { reason } from '../../platform/sentences/issue-reason.ts'
 import { sentence } from '../../platform/sentences/sentence.ts'
+import { switchRule } from '../flags/rules/flag-spec.ts'
+import { logEntry } from '../flags/rules/flag-value.ts'
 import { fieldError, fieldErrorsOf, localise } from './field-errors.ts'
-import { choice, decimal, flag, id, integer, money, text } from './field-schemas.ts'
+import { choice, decimal, emailOrNone, flag, id, integer, money, text } from './field-schemas.ts'
+import { cursorQuery } from './paging.ts'
 
 /** Rules of the errors of a schema, each with its field. */
 function rulesOf(schema: z.ZodType, given: unknown): string[] {
@@ -55,6 +58,21 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['a check without a rule', z.string().refine(() => false, 'Not today.'), 'x', 'type'],
 ])('%s', (_, field, value, rule) => expect(rulesOf(z.object({ field }), { field: value })).toEqual([`/field ${rule}`]))
 
+test.each<[string, z.ZodType, unknown, string, string]>([
+  ['a control character', text(0, 9), '\u0000a', 'format', 'hidden_characters'],
+  ['a word as an id', id, 'gold', 'format', 'id'],
+  ['an id with a zero before it', id, '01', 'format', 'id'],
+  ['a word as a number', decimal(0, 1), 'half', 'type', 'type_number'],
+  ['an address without a domain', emailOrNone, 'ann@', 'format', 'email'],
+  ['a digit too many', switchRule.shape.rollout, 0.0001, 'decimals', 'decimals_three'],
+  ['a word as a version', logEntry.shape.version, 'latest', 'format', 'version'],
+  ['a cursor of another list', cursorQuery.cursor, 'abc', 'format', 'cursor'],
+])('%s keeps the rule that clients know, and says what is expected', (_, field, value, rule, name) => {
+  const result = validate(z.object({ field }), { field: value })
+  const [error] = result.ok ? [] : fieldErrorsOf(result.issues)
+  expect(error && localise(error, 'en')).toMatchObject({ rule, code: `field.${name}` })
+})
+
 test('every wrong field is named', () => {
   const schema = z.object({ name: text(1, 9), plan_id: id, price: money, status: flag })
   expect(rulesOf(schema, { name: '', price: '1.234' })).toEqual([
@@ -67,11 +85,11 @@ test('every wrong field is named', () => {
 })
 
 test('an error by rule points at its field and has a text in both languages', () => {
-  const error = fieldError('rules.0.value', 'switch_value')
-  expect(error).toEqual({ pointer: '/rules/0/value', reason: { code: 'field.switch_value' } })
-  const same = { field: 'rules.0.value', rule: 'switch_value', code: 'field.switch_value' }
-  expect(localise(error, 'en')).toEqual({ ...same, message: 'does not match the type of the switch' })
-  expect(localise(error, 'zh')).toEqual({ ...same, message: '与开关类型不符' })
+  const error = fieldError('rules.0.value', 'switch_number')
+  expect(error).toEqual({ pointer: '/rules/0/value', reason: { code: 'field.switch_number' } })
+  const same = { field: 'rules.0.value', rule: 'switch_value', code: 'field.switch_number' }
+  expect(localise(error, 'en')).toEqual({ ...same, message: 'must be a decimal number such as 10 or 0.5' })
+  expect(localise(error, 'zh')).toEqual({ ...same, message: '必须是十进制数，例如 10 或 0.5' })
 })
 
 test('an error with a bound keeps the known rule, and has the bound as a parameter', () => {

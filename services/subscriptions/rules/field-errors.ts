@@ -50,8 +50,26 @@ export function localise({ pointer, reason }: FieldError, lang: Lang): Localized
 const RULES: Readonly<Record<string, readonly NameOf<keyof typeof fields>[]>> = {
   too_small: ['empty', 'too_short', 'too_few', 'too_low', 'not_above'],
   too_big: ['too_long', 'too_many', 'too_high', 'not_below', 'too_many_bytes', 'text_too_large'],
-  type: ['type_string', 'type_number', 'type_boolean', 'type_object', 'type_array', 'alternative', 'invalid'],
-  format: ['email', 'url', 'instant', 'step', 'control_characters', 'money', 'switch_name'],
+  type: ['type_string', 'type_number', 'type_boolean', 'type_object', 'type_array', 'alternative', 'invalid', 'ip'],
+  format: [
+    'email',
+    'url',
+    'instant',
+    'step',
+    'control_characters',
+    'hidden_characters',
+    'money',
+    'switch_name',
+    'id',
+    'version',
+    'cursor',
+    'pem',
+    'wechat_key',
+    'payment_method',
+    'order_number',
+  ],
+  decimals: ['decimals_three'],
+  switch_value: ['switch_boolean', 'switch_number', 'switch_string', 'switch_json', 'switch_changelog'],
   value: ['option'],
 }
 

@@ -12,7 +12,7 @@ export const text = (min: number, max: number) =>
     .trim()
     .min(min)
     .max(max)
-    .refine(value => !CONTROL.test(value), reason('field.format'))
+    .refine(value => !CONTROL.test(value), reason('field.hidden_characters'))
     .meta({ pattern: min === 0 ? `^${ALLOWED}*$` : `^${ALLOWED}*${VISIBLE}${ALLOWED}*$` })
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
@@ -23,10 +23,10 @@ const ALLOWED = String.raw`[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]`
 const VISIBLE = String.raw`[^\s\u0000-\u001f\u007f]`
 
 /** An address of at most 254 characters (RFC 5321, 4.5.3.1.3), trimmed, or an empty text for none. */
-export const emailOrNone = z.union([
-  z.literal(''),
-  z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email()),
-])
+export const emailOrNone = z.union(
+  [z.literal(''), z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email())],
+  reason('field.email'),
+)
 
 /** An integer in a range, as a number or as text. */
 export const integer = (min: number, max: number) =>
@@ -65,14 +65,17 @@ function textBetween(min: number, max: number): string {
 /** A finite number in a range, as a number or as its text. */
 export const decimal = (min: number, max: number) =>
   z
-    .union([
-      z.number(),
-      z
-        .string()
-        .trim()
-        .regex(/^[+-]?\d{1,15}(\.\d{1,15})?$/)
-        .transform(Number),
-    ])
+    .union(
+      [
+        z.number(),
+        z
+          .string()
+          .trim()
+          .regex(/^[+-]?\d{1,15}(\.\d{1,15})?$/)
+          .transform(Number),
+      ],
+      reason('field.type_number'),
+    )
     .pipe(z.number().min(min).max(max))
     .meta({
       anyOf: [
@@ -127,7 +130,7 @@ export const id = z
     z
       .string()
       .trim()
-      .regex(/^[1-9]\d{0,14}$/),
+      .regex(/^[1-9]\d{0,14}$/, reason('field.id')),
   ])
   .meta({
     anyOf: [

@@ -46,7 +46,7 @@ export const cursorQuery = {
     .max(64)
     .meta({ format: 'cursor', description: 'next_cursor of the page before; instead of page, for lists of any depth.' })
     .transform(value => /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(value, 'base64url').toString()))
-    .refine(match => match !== null, reason('field.format'))
+    .refine(match => match !== null, reason('field.cursor'))
     .transform((match): Position => ({ at: new Date(Number(match?.[1])), id: Number(match?.[2]) }))
     .optional(),
 }

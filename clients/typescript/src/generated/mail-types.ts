@@ -981,6 +981,7 @@ export type SendingLimit = {
     available: number | null;
     used_this_hour: number | null;
     used_today: number | null;
+    managed_by: ManagedBy | null;
 };
 
 /**

@@ -34,6 +34,8 @@ export const credentials = defineModel('credentials', {
   /** The user who made it, with the name of then; absent in those of resources and of releases without members. */
   created_by: field.optional(field.part({ user_id: field.text, name: field.text })),
   ...managed,
+  /** The resource in `managed_by` declares its limits of sending. */
+  limits_declared: field.optional(Boolean),
   ...field.times,
 })
 credentials.schema.index({ username: 1 }, { unique: true })

@@ -163,6 +163,8 @@ export const domains = defineModel('domains', {
   /** Equal to `next_check_at` when that run only has to look for changes. */
   quick_check_at: field.optional(Date),
   ...managed,
+  /** The resource in `managed_by` declares its limits of sending. */
+  limits_declared: field.optional(Boolean),
   /** Uid of the resource that managed it until its namespace lost the right to the account; with the right it comes back. */
   formerly_managed_by: field.optional(String),
   ...field.times,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
 import type { Access } from '../../http/shared/access.ts'
-import { recordParams } from '../../http/shared/records.ts'
+import { managedBy, recordParams } from '../../http/shared/records.ts'
 
 const READ: Access = { kind: 'account', scope: 'emails:read' }
 /** A token must not raise its own limit. */
@@ -51,6 +51,8 @@ export const sendingLimit = z
     available: z.int().nullable(),
     used_this_hour: z.int().nullable(),
     used_today: z.int().nullable(),
+    /** The Kubernetes resource that declares it, and changes it. */
+    managed_by: managedBy.nullable(),
   })
   .meta({ id: 'SendingLimit' })
 

@@ -1,13 +1,23 @@
 /** Limits of sending over HTTP. */
 import type { z } from 'zod'
+import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { getUser } from '../../../accounts/manage-accounts.ts'
 import { bind } from '../../../platform/http/web-app.ts'
+import type { ManagedFields } from '../../../platform/managed/managed-fields.ts'
 import { findCredential } from '../../credentials/store/smtp-credentials.ts'
 import { findToken } from '../../credentials/store/tokens.ts'
+import { managerOfLimits, managersOfLimits } from '../../declared-limits.ts'
 import { findDomain } from '../../domains/store/domains.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { defaultLimits } from '../find-limits.ts'
-import { type LimitDeps, type LimitedAccount, type LimitUse, setLimit, showLimits } from '../manage-limits.ts'
+import {
+  type LimitDeps,
+  type LimitedAccount,
+  type LimitSubject,
+  type LimitUse,
+  setLimit,
+  showLimits,
+} from '../manage-limits.ts'
 import { rateOf } from '../rules/sending-limit.ts'
 import {
   listLimitsOperation,
@@ -24,14 +34,15 @@ export function mountLimits(router: Router, deps: MailHttpDeps): void {
     ...deps,
     defaultLimits: defaultLimits(config),
     async findSubject(userId, scope, subject) {
-      if (scope === 'domain') return findDomain(mongo.db, userId, subject).then(named)
+      if (scope === 'domain') return findDomain(mongo.db, userId, subject).then(subjectOf)
       const login = await findCredential(mongo.db, userId, subject)
-      return login ? { id: login._id, name: login.username } : findToken(mongo.db, userId, subject).then(named)
+      const token = login ? undefined : await findToken(mongo.db, userId, subject)
+      return subjectOf(login ? { ...login, name: login.username } : token)
     },
   }
   const show = async (account: LimitedAccount) => ({
     object: 'list' as const,
-    data: (await showLimits(useCase, account)).map(showLimit),
+    data: await showLimitsOf(useCase, account),
     has_more: false as const,
   })
   const accountOf = async (id: string): Promise<LimitedAccount> => {
@@ -64,8 +75,16 @@ export function mountLimits(router: Router, deps: MailHttpDeps): void {
   })
 }
 
-/** A limit as the API has it. */
-export function showLimit({ limit, setBy, ...use }: LimitUse): z.input<typeof sendingLimit> {
+/** The limits of an account as the API has them. */
+export async function showLimitsOf(
+  deps: Omit<LimitDeps, 'findSubject'>,
+  account: LimitedAccount,
+): Promise<z.input<typeof sendingLimit>[]> {
+  const [limits, managers] = await Promise.all([showLimits(deps, account), managersOfLimits(deps.mongo.db, account.id)])
+  return limits.map(use => ({ ...showLimit(use), managed_by: showManagedBy(managers.get(use.limit.subject)) }))
+}
+
+function showLimit({ limit, setBy, ...use }: LimitUse): Omit<z.input<typeof sendingLimit>, 'managed_by'> {
   return {
     object: 'sending_limit',
     scope: limit.scope,
@@ -83,6 +102,10 @@ export function showLimit({ limit, setBy, ...use }: LimitUse): z.input<typeof se
   }
 }
 
-function named(found: { _id: string; name: string } | undefined) {
-  return found && { id: found._id, name: found.name }
+function subjectOf(
+  found: ({ _id: string; name: string; limits_declared?: boolean } & ManagedFields) | undefined,
+): LimitSubject | undefined {
+  if (!found) return undefined
+  const managed_by = managerOfLimits(found)
+  return { id: found._id, name: found.name, ...(managed_by && { managed_by }) }
 }

@@ -7,8 +7,7 @@ import type { Config } from '../../../platform/process/config.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { defaultLimits } from '../../limits/find-limits.ts'
-import { showLimit } from '../../limits/http/limits.ts'
-import { showLimits } from '../../limits/manage-limits.ts'
+import { showLimitsOf } from '../../limits/http/limits.ts'
 import { recipientsToday } from '../../limits/store/quota-leases.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { getLimits } from './send-contract.ts'
@@ -38,6 +37,6 @@ export function addLimitsRoute(
     sends_per_second: config.SEND_REQUESTS_PER_SECOND,
     recipients_per_day: account.recipientsPerDay,
     recipients_today: (await recipientsToday(mongo.db, [account.id], clock.now())).get(account.id) ?? 0,
-    sending_limits: (await showLimits({ mongo, clock, defaultLimits: defaultLimits(config) }, account)).map(showLimit),
+    sending_limits: await showLimitsOf({ mongo, clock, defaultLimits: defaultLimits(config) }, account),
   }))
 }

@@ -83,7 +83,9 @@ function UnlistedFilters({ search, go }: FilterProps) {
     recipient_domain: t('messages.recipientDomain'),
   }
   const textOf = (key: (typeof UNLISTED)[number]) =>
-    key === 'simulated' ? t(`messages.simulated.${simulated ?? 'false'}`) : `${names[key]}: ${search[key]}`
+    key === 'simulated'
+      ? t(`messages.simulated.${simulated ?? 'false'}`)
+      : `${names[key]}${t('label.separator')}${search[key]}`
   const set = UNLISTED.flatMap(key => (search[key] === undefined ? [] : [{ key, text: textOf(key) }]))
   if (set.length === 0) return null
   return (

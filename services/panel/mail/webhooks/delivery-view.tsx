@@ -57,7 +57,8 @@ function Attempt({ attempt }: { attempt: DeliveryDetail['log'][number] }) {
       <Stack gap="xs">
         {result === null ? null : (
           <Text fz="sm">
-            {t('webhooks.result')}: {answer ? `${answer.status} ` : ''}
+            {t('webhooks.result') + t('label.separator')}
+            {answer ? `${answer.status} ` : ''}
             {result_code ? <ServiceSentence text={result} code={result_code} params={result_params} /> : null}
           </Text>
         )}

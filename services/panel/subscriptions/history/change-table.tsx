@@ -5,7 +5,7 @@ import { usePreferences } from '../../state/preferences.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import { type SubOutput, useAllApps } from '../shared/subscriptions-api.ts'
-import { actionName, changeValue, fieldName, planName } from './change-values.ts'
+import { actionName, changeValue, fieldName, planId } from './change-values.ts'
 
 type Entry = SubOutput<'auditLog'>['audit_logs'][number]
 
@@ -45,25 +45,41 @@ function Actor({ entry }: { entry: Entry }) {
   )
 }
 
-/** Users and switches have a page of their own, as long as their app exists. */
+/** Users and switches have a page of their own, plans and subscriptions a list of one, as long as their app exists. */
 function Target({ entry, hasPage }: { entry: Entry; hasPage: boolean }) {
   const { t } = useTranslation()
   const kind = t(`subs.targetKinds.${entry.target_kind as 'user'}`, { defaultValue: entry.target_kind })
   const name = `${kind} ${entry.target_id}`
   if (!hasPage) return <>{name}</>
+  const { app_key: key, target_id: id } = entry
   if (entry.target_kind === 'user')
     return (
-      <Link to="/apps/$key/users/$id" params={{ key: entry.app_key, id: entry.target_id }} className="pw-link">
+      <Link to="/apps/$key/users/$id" params={{ key, id }} className="pw-link">
         {name}
       </Link>
     )
   if (entry.target_kind === 'switch')
     return (
-      <Link to="/apps/$key/switches/$name" params={{ key: entry.app_key, name: entry.target_id }} className="pw-link">
+      <Link to="/apps/$key/switches/$name" params={{ key, name: id }} className="pw-link">
         {name}
       </Link>
     )
+  if (entry.target_kind === 'subscription')
+    return (
+      <Link to="/apps/$key/subscriptions" params={{ key }} search={{ subscription: id }} className="pw-link">
+        {name}
+      </Link>
+    )
+  if (entry.target_kind === 'plan') return <PlanLink appKey={key} id={id} text={name} />
   return <>{name}</>
+}
+
+function PlanLink({ appKey, id, text }: { appKey: string; id: string; text: string }) {
+  return (
+    <Link to="/apps/$key/plans" params={{ key: appKey }} search={{ plan: id }} className="pw-link">
+      {text}
+    </Link>
+  )
 }
 
 function Change({ entry, hasPage }: { entry: Entry; hasPage: boolean }) {
@@ -88,7 +104,11 @@ function Fields({ entry: { app_key, changes, target_kind }, hasPage }: { entry: 
     const isNew = before === null || before === undefined
     return (
       <div key={field}>
-        <span className="pw-field-name">{fieldName(field, t)}:</span> {isNew ? null : <>{shown(before)} → </>}
+        <span className="pw-field-name">
+          {fieldName(field, t)}
+          {t('label.separator')}
+        </span>
+        {isNew ? null : <>{shown(before)} → </>}
         {shown(after)}
       </div>
     )
@@ -104,12 +124,8 @@ function Fields({ entry: { app_key, changes, target_kind }, hasPage }: { entry: 
 
 /** The text of a value, as a link where it names a plan or a user. */
 function Linked({ appKey, field, value, text }: { appKey: string; field: string; value: unknown; text: string }) {
-  if (field === 'plan_id' || (field === 'plan' && planName(value) !== undefined))
-    return (
-      <Link to="/apps/$key/plans" params={{ key: appKey }} className="pw-link">
-        {text}
-      </Link>
-    )
+  const plan = planId(field, value)
+  if (plan !== undefined) return <PlanLink appKey={appKey} id={plan} text={text} />
   if (field === 'user_id' && text !== '–')
     return (
       <Link to="/apps/$key/users/$id" params={{ key: appKey, id: text }} className="pw-link">

@@ -3,7 +3,7 @@ import i18next, { type TFunction } from 'i18next'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { catalogue } from '../../i18n/en/index.ts'
 import { i18nOptions } from '../../i18n/index.ts'
-import { actionName, changeValue, fieldName } from './change-values.ts'
+import { actionName, changeValue, fieldName, planId } from './change-values.ts'
 
 let t: TFunction
 beforeAll(async () => {
@@ -13,6 +13,16 @@ beforeAll(async () => {
 })
 
 const reader = { language: 'en' as const, timeZone: 'Asia/Shanghai' }
+
+test.each<[string, string, unknown, string | undefined]>([
+  ['its id', 'plan_id', 3, '3'],
+  ['the copy of a subscription', 'plan', { plan_id: 3, name: 'Monthly' }, '3'],
+  ['a copy without an id', 'plan', { name: 'Monthly' }, undefined],
+  ['nothing', 'plan_id', null, undefined],
+  ['another field', 'user_id', 3, undefined],
+])('a plan is known from %s', (_, field, value, id) => {
+  expect(planId(field, value)).toBe(id)
+})
 
 describe('a value', () => {
   test.each<[string, string, string, unknown, string]>([

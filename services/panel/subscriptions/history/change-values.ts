@@ -1,14 +1,13 @@
 /** Values of changed fields as people read them: dates, amounts, states. The log stores what the database stores. */
 import type { TFunction } from 'i18next'
 import { exactTime } from '../../ui/values/time.tsx'
+import { isUnpaid } from '../shared/payment-id.ts'
 
 /** Fields that hold Unix seconds. 0 is no time but "permanent". */
 const SECONDS = new Set(['start', 'end', 'lapse_at', 'previous_end', 'ended_at', 'since'])
 /** Fields that hold yes or no as a digit. */
 const FLAGS = new Set(['enabled', 'client_visible', 'auto_renew', 'require_signature', 'current', 'trial'])
 const DIGITS = new Set(['0', '1'])
-/** The payment id of subscriptions that were not paid for. */
-const NO_PAYMENT = /^0+$/
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 /** Longest shown text, in characters. */
 const MAX_TEXT = 80
@@ -40,16 +39,24 @@ function yesOrNo(field: string, value: unknown, t: TFunction): string | undefine
 /** Names of what the log stores as a code, a record or an id. */
 function nameOf(kind: string, field: string, value: unknown, t: TFunction): string | undefined {
   const code = String(value)
-  if (field === 'payment_id' && NO_PAYMENT.test(code)) return '–'
+  if (field === 'payment_id' && isUnpaid(code)) return '–'
   if (field === 'payment_method') return t(`subs.methods.${code as 'alipay'}`, { defaultValue: code })
   if (kind === 'credential' && field === 'kind') return t(`subs.keyKind.${code as 'secret'}`, { defaultValue: code })
   return field === 'plan' ? planName(value) : undefined
 }
 
 /** The name in the copy of a plan that a subscription has. */
-export function planName(value: unknown): string | undefined {
+function planName(value: unknown): string | undefined {
   const name: unknown = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
   return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+/** The id of the plan that a field names; undefined for other fields. */
+export function planId(field: string, value: unknown): string | undefined {
+  const id: unknown =
+    field === 'plan' && typeof value === 'object' && value !== null && 'plan_id' in value ? value.plan_id : value
+  const named = field === 'plan' || field === 'plan_id'
+  return named && (typeof id === 'number' || typeof id === 'string') ? String(id) : undefined
 }
 
 function plainText(value: unknown, t: TFunction): string {

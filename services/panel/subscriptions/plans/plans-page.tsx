@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core'
 import { IconPlus, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
@@ -9,12 +9,12 @@ import { Dialog } from '../../ui/forms/dialog.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Revisions } from '../history/revisions.tsx'
-import { AppList } from '../shared/app-list.tsx'
+import { AppList, OneOfList } from '../shared/app-list.tsx'
 import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { SelectFilter } from '../shared/list-filters.tsx'
 import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
-import { subscriptionsSearch } from '../shared/subscriptions-search.ts'
+import { plansSearch } from '../shared/subscriptions-search.ts'
 import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
 import { currentPlanState } from './plan-revision.ts'
@@ -32,46 +32,54 @@ export function PlansPage() {
 
 function Plans({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
-  const search = subscriptionsSearch({ ...route.useSearch() })
+  const { plan: chosen, ...search } = plansSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const [editing, edit] = useState<Plan | 'new'>()
   const app_key = scope.app.app_key
-  const query = useSubRead('listPlansOperation', { query: { app_key, ...search } })
+  const query = useSubRead('listPlansOperation', { query: { app_key, ...search } }, { enabled: !chosen })
   const add = scope.edit ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
       {t('subs.newPlan')}
     </Button>
   ) : null
+  const table = (plans: readonly Plan[]) => <PlanTable plans={plans} edit={scope.edit ? edit : undefined} />
+  const list = chosen ? (
+    <OnePlan id={chosen} appKey={app_key} showAll={() => void navigate({ search: {} })}>
+      {table}
+    </OnePlan>
+  ) : (
+    <AppList
+      search={search}
+      navigate={next => void navigate({ search: next })}
+      query={query}
+      hint={t('subs.planSearch')}
+      filters={go => (
+        <SelectFilter
+          label={t('messages.state')}
+          data={[
+            { value: '1', label: t('subs.forSale') },
+            { value: '0', label: t('subs.notForSale') },
+          ]}
+          value={search.status}
+          set={status => go({ status })}
+        />
+      )}
+      empty={{
+        icon: <IconReceipt2 size={26} />,
+        title: t('subs.noPlans'),
+        hint: t('subs.noPlansHint'),
+        action: add,
+      }}
+      actions={add}
+      pages={answer => answer.pagination.total_pages}
+      rows={answer => answer.plans}
+    >
+      {table}
+    </AppList>
+  )
   return (
     <>
-      <AppList
-        search={search}
-        navigate={next => void navigate({ search: next })}
-        query={query}
-        hint={t('subs.planSearch')}
-        filters={go => (
-          <SelectFilter
-            label={t('messages.state')}
-            data={[
-              { value: '1', label: t('subs.forSale') },
-              { value: '0', label: t('subs.notForSale') },
-            ]}
-            value={search.status}
-            set={status => go({ status })}
-          />
-        )}
-        empty={{
-          icon: <IconReceipt2 size={26} />,
-          title: t('subs.noPlans'),
-          hint: t('subs.noPlansHint'),
-          action: add,
-        }}
-        actions={add}
-        pages={answer => answer.pagination.total_pages}
-        rows={answer => answer.plans}
-      >
-        {plans => <PlanTable plans={plans} edit={scope.edit ? edit : undefined} />}
-      </AppList>
+      {list}
       <Dialog
         opened={editing !== undefined}
         close={() => edit(undefined)}
@@ -87,6 +95,17 @@ function Plans({ scope }: { scope: AppScope }) {
       </Dialog>
     </>
   )
+}
+
+function OnePlan(props: {
+  id: string
+  appKey: string
+  showAll: () => void
+  children: (plans: readonly Plan[]) => ReactNode
+}) {
+  const { id, appKey, ...rest } = props
+  const query = useSubRead('getPlan', { params: { id }, query: { app_key: appKey } })
+  return <OneOfList query={query} {...rest} />
 }
 
 function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan) => void) | undefined }) {

@@ -31,6 +31,27 @@ interface AppListProps<S extends ListSearch, A, T> {
   children: (rows: readonly T[]) => ReactNode
 }
 
+/** The one record that the address names, in the place of the list; `showAll` leads back to the list. */
+export function OneOfList<T>(props: {
+  query: UseQueryResult<T, Error>
+  showAll: () => void
+  children: (rows: readonly T[]) => ReactNode
+}) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <Group gap="xs">
+        <Button variant="subtle" leftSection={<IconX size={15} />} onClick={props.showAll}>
+          {t('messages.clearFilters')}
+        </Button>
+      </Group>
+      <Card flush>
+        <Loaded query={props.query}>{record => props.children([record])}</Loaded>
+      </Card>
+    </>
+  )
+}
+
 export function AppList<S extends ListSearch, A, T>(props: AppListProps<S, A, T>) {
   const { t } = useTranslation()
   const { search, query, empty } = props

@@ -1,5 +1,5 @@
 /** Typed client and React hooks of the Subscription Administration API; unwraps the response envelope. */
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import type * as apps from '../../../subscriptions/catalogue/http/apps-contract.ts'
 import type * as rest from '../../../subscriptions/http/admin-contract.ts'
 import type * as webhooks from '../../../subscriptions/webhooks/http/webhooks-contract.ts'
@@ -82,8 +82,9 @@ export function useSubRead<K extends SubOperation>(
 }
 
 /** All apps of the admin, oldest first, read in pages of 100 (the maximum). */
-export function useAllApps() {
+export function useAllApps({ enabled = true } = {}) {
   return useQuery({
+    enabled,
     queryKey: ['sub', 'listAppsOperation', 'all', preferences().language],
     async queryFn({ signal }) {
       const apps: SubOutput<'listAppsOperation'>['apps'] = []
@@ -93,6 +94,13 @@ export function useAllApps() {
         if (page >= answer.pagination.total_pages) return apps
       }
     },
+  })
+}
+
+/** The users that a search finds in each of the apps, by the order of their keys. */
+export function useUsersOfApps(keys: readonly string[], search: string, pageSize: number) {
+  return useQueries({
+    queries: keys.map(app_key => subRead('listUsersOperation', { query: { app_key, search, pageSize } })),
   })
 }
 

@@ -11,9 +11,14 @@ export interface ListSearch {
   page?: number
 }
 
-/** Apps, plans, administrators. */
+/** Apps, administrators. */
 export interface SubscriptionsSearch extends ListSearch {
   status?: '0' | '1'
+}
+
+/** `plan`: the only one that is shown. */
+export interface PlansSearch extends SubscriptionsSearch {
+  plan?: string
 }
 
 /** Bounds on the day of creation, both inclusive. */
@@ -29,7 +34,9 @@ export interface UsersSearch extends ListSearch, Days {
   platform?: string
 }
 
+/** `subscription`: the only one that is shown. */
 export interface SubscriptionListSearch extends ListSearch, Days {
+  subscription?: string
   status?: (typeof SUBSCRIPTION_STATUSES)[number]
   plan_id?: string
   user_id?: string
@@ -119,6 +126,11 @@ export function subscriptionsSearch(raw: Raw): SubscriptionsSearch {
   return { ...stringParams(raw, ['search']), ...choices(raw, { status: ON_OFF }), ...page(raw) }
 }
 
+/** Reads {@link PlansSearch}. */
+export function plansSearch(raw: Raw): PlansSearch {
+  return { ...subscriptionsSearch(raw), ...matching(raw, ['plan'], ID) }
+}
+
 /** Reads {@link UsersSearch}. */
 export function usersSearch(raw: Raw): UsersSearch {
   return {
@@ -134,7 +146,7 @@ export function subscriptionListSearch(raw: Raw): SubscriptionListSearch {
   return {
     ...stringParams(raw, ['search', 'payment_method']),
     ...choices(raw, { status: SUBSCRIPTION_STATUSES, auto_renew: ON_OFF, expiring: ['1'] as const }),
-    ...matching(raw, ['plan_id', 'user_id'], ID),
+    ...matching(raw, ['plan_id', 'user_id', 'subscription'], ID),
     ...days(raw),
     ...page(raw),
   }

@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/forms/dialog.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
+import { isUnpaid } from '../shared/payment-id.ts'
 import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
 
 export type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
@@ -112,7 +113,7 @@ function SubscriptionDialogs(props: {
         action={t('subs.refund')}
         run={() => act.mutateAsync({ ...base, body: { action: 'refund', reason, version: subscription.version } })}
       >
-        {t('subs.refundText')}
+        {t(isUnpaid(subscription.payment_id) ? 'subs.refundUnpaidText' : 'subs.refundText')}
         {reasonField}
       </ConfirmDialog>
     </>

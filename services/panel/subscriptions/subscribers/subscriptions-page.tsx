@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '../../ui/forms/dialog.tsx'
-import { AppList } from '../shared/app-list.tsx'
+import { AppList, OneOfList } from '../shared/app-list.tsx'
 import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { ExportSubscriptions } from '../shared/csv-export.tsx'
 import { useSubRead } from '../shared/subscriptions-api.ts'
@@ -29,11 +29,13 @@ export function SubscriptionsPage() {
 
 function Subscriptions({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
-  const search = subscriptionListSearch({ ...route.useSearch() })
+  const { subscription, ...search } = subscriptionListSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const selection = useSelection()
   const app_key = scope.app.app_key
-  const query = useSubRead('listSubscriptionsOperation', { query: { app_key, ...search } })
+  const query = useSubRead('listSubscriptionsOperation', { query: { app_key, ...search } }, { enabled: !subscription })
+  if (subscription)
+    return <OneSubscription id={subscription} scope={scope} showAll={() => void navigate({ search: {} })} />
   return (
     <>
       <AppList
@@ -66,6 +68,15 @@ function Subscriptions({ scope }: { scope: AppScope }) {
       </AppList>
       {scope.edit ? <BatchBar appKey={app_key} selection={selection} /> : null}
     </>
+  )
+}
+
+function OneSubscription({ id, scope, showAll }: { id: string; scope: AppScope; showAll: () => void }) {
+  const query = useSubRead('getSubscription', { params: { id }, query: { app_key: scope.app.app_key } })
+  return (
+    <OneOfList query={query} showAll={showAll}>
+      {subscriptions => <SubscriptionTable subscriptions={subscriptions} scope={scope} />}
+    </OneOfList>
   )
 }
 

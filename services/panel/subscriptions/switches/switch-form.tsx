@@ -64,7 +64,11 @@ export function SwitchForm(props: { appKey: string; record?: SwitchRecord; locke
               {values.type === 'changelog' ? notes : null}
               <RolloutField fields={fields} />
               <RulesEditor type={values.type} rules={values.rules} set={rules => change({ rules })} />
-              <SchedulesEditor schedules={values.schedules} set={schedules => change({ schedules })} />
+              <SchedulesEditor
+                type={values.type}
+                schedules={values.schedules}
+                set={schedules => change({ schedules })}
+              />
               {values.type === 'changelog' ? null : notes}
             </NestedErrorsOf>
             <Switch

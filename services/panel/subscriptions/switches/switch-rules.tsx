@@ -13,6 +13,7 @@ import {
   nextKey,
   type RuleFields,
 } from './switch-targets.ts'
+import { OptionalValue } from './switch-value-fields.tsx'
 
 /** `type`: of the switch, and so of the values of its rules. */
 export function RulesEditor(props: { type: SwitchType; rules: RuleFields[]; set: (rules: RuleFields[]) => void }) {
@@ -101,7 +102,13 @@ function Rule(props: RuleProps) {
           </Button>
         </Group>
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
-          <RuleValue type={props.type} value={rule.value} set={value => change({ value })} path={`${path}.value`} />
+          <OptionalValue
+            type={props.type}
+            value={rule.value}
+            set={value => change({ value })}
+            unset={t('subs.valueOfSwitch')}
+            input={{ label: t('subs.ruleValue'), description: t('subs.ruleValueHint'), ...errorAt(`${path}.value`) }}
+          />
           <NumberInput
             label={t('subs.rollout')}
             description={t('subs.ruleRolloutHint')}
@@ -118,32 +125,6 @@ function Rule(props: RuleProps) {
     </section>
   )
 }
-
-/** On or off for boolean switches, else text. An empty value is that of the switch. */
-function RuleValue(props: { type: SwitchType; value: string; set: (value: string) => void; path: string }) {
-  const { t } = useTranslation()
-  const { type, value, set, path } = props
-  const errorAt = useNestedErrors()
-  const hint = { label: t('subs.ruleValue'), description: t('subs.ruleValueHint'), ...errorAt(path) }
-  if (type !== 'boolean')
-    return <TextInput {...hint} value={value} onChange={event => set(event.currentTarget.value)} />
-  return (
-    <Select
-      {...hint}
-      data={[
-        { value: '', label: t('subs.valueOfSwitch') },
-        { value: '1', label: t('subs.on') },
-        { value: '0', label: t('subs.off') },
-      ]}
-      value={BOOLEANS[value] ?? value}
-      allowDeselect={false}
-      onChange={chosen => set(chosen ?? '')}
-    />
-  )
-}
-
-/** The other form in which the API takes these values. */
-const BOOLEANS: Readonly<Record<string, string>> = { true: '1', false: '0' }
 
 function RuleHeader({ rule, number, change, remove, up, down, placeholder }: RuleProps & { placeholder: string }) {
   const { t } = useTranslation()

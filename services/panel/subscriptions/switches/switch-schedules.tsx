@@ -4,12 +4,19 @@ import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { ListErrors, useNestedErrors } from '../../ui/forms/nested-errors.tsx'
 import { browserTimeZone } from '../../ui/values/time-zone.ts'
+import type { SwitchType } from './switch-fields.ts'
 import { newSchedule, nextKey, type ScheduleFields } from './switch-targets.ts'
+import { OptionalValue } from './switch-value-fields.tsx'
 
 /** Times are in the browser's time zone. */
-export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (schedules: ScheduleFields[]) => void }) {
+export function SchedulesEditor(props: {
+  /** Of the switch, and so of the values. */
+  type: SwitchType
+  schedules: ScheduleFields[]
+  set: (schedules: ScheduleFields[]) => void
+}) {
   const { t } = useTranslation()
-  const { schedules, set } = props
+  const { type, schedules, set } = props
   const change = (key: number, part: Partial<ScheduleFields>) =>
     set(schedules.map(schedule => (schedule.key === key ? { ...schedule, ...part } : schedule)))
   // Schedules without a time are not sent, so that they have no place in the request.
@@ -23,6 +30,7 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
         {schedules.map(schedule => (
           <Schedule
             key={schedule.key}
+            type={type}
             schedule={schedule}
             path={`schedules.${sent.indexOf(schedule)}`}
             change={part => change(schedule.key, part)}
@@ -45,6 +53,7 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
 }
 
 function Schedule(props: {
+  type: SwitchType
   schedule: ScheduleFields
   /** Of the schedule in the request. */
   path: string
@@ -52,7 +61,7 @@ function Schedule(props: {
   remove: () => void
 }) {
   const { t } = useTranslation()
-  const { schedule, path, change, remove } = props
+  const { type, schedule, path, change, remove } = props
   const errorAt = useNestedErrors()
   return (
     <Group align="flex-end" gap="xs" className="pw-card pw-pad">
@@ -76,13 +85,12 @@ function Schedule(props: {
         {...errorAt(`${path}.enabled`)}
         style={{ flex: '1 1 130px' }}
       />
-      <TextInput
-        label={t('subs.value')}
-        placeholder={t('subs.stays')}
+      <OptionalValue
+        type={type}
         value={schedule.value}
-        onChange={event => change({ value: event.currentTarget.value })}
-        {...errorAt(`${path}.value`)}
-        style={{ flex: '1 1 110px' }}
+        set={value => change({ value })}
+        unset={t('subs.stays')}
+        input={{ label: t('subs.value'), ...errorAt(`${path}.value`), style: { flex: '1 1 110px' } }}
       />
       <NumberInput
         label={t('subs.rollout')}

@@ -1,5 +1,6 @@
 /** Type, value and rollout of a switch. */
-import { Box, NumberInput, Select, Slider, Switch, Textarea } from '@mantine/core'
+import { Box, NumberInput, Select, Slider, Switch, Textarea, TextInput } from '@mantine/core'
+import type { CSSProperties } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Fields } from '../../ui/forms/use-fields.ts'
 import { SWITCH_TYPES } from '../shared/subscriptions-search.ts'
@@ -64,6 +65,36 @@ export function ValueField({ fields }: Props) {
     />
   )
 }
+
+/** A value of a rule or schedule: on or off for boolean switches, else text. `unset` names the empty value. */
+export function OptionalValue(props: {
+  type: SwitchType
+  value: string
+  set: (value: string) => void
+  unset: string
+  input: { label: string; description?: string; error?: string; style?: CSSProperties }
+}) {
+  const { t } = useTranslation()
+  const { type, value, set, unset, input } = props
+  if (type !== 'boolean')
+    return <TextInput {...input} placeholder={unset} value={value} onChange={event => set(event.currentTarget.value)} />
+  return (
+    <Select
+      {...input}
+      data={[
+        { value: '', label: unset },
+        { value: '1', label: t('subs.on') },
+        { value: '0', label: t('subs.off') },
+      ]}
+      value={BOOLEANS[value] ?? value}
+      allowDeselect={false}
+      onChange={chosen => set(chosen ?? '')}
+    />
+  )
+}
+
+/** The other form in which the API takes these values. */
+const BOOLEANS: Readonly<Record<string, string>> = { true: '1', false: '0' }
 
 export function RolloutField({ fields }: Props) {
   const { t } = useTranslation()

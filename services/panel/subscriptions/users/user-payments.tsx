@@ -8,6 +8,7 @@ import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
+import { isUnpaid } from '../shared/payment-id.ts'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
 import { PaymentMethod } from '../subscribers/subscription-table.tsx'
 
@@ -25,8 +26,7 @@ export function UserPayments({ appKey, id }: { appKey: string; id: string }) {
     { label: t('subs.method'), cell: one => <PaymentMethod method={one.payment_method} /> },
     {
       label: t('subs.paymentId'),
-      // Zeros stand for "no payment".
-      cell: one => (/^0+$/.test(one.payment_id) ? '–' : <span className="pw-mono">{one.payment_id}</span>),
+      cell: one => (isUnpaid(one.payment_id) ? '–' : <span className="pw-mono">{one.payment_id}</span>),
     },
   ]
   return (

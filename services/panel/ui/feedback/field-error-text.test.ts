@@ -1,5 +1,6 @@
 /** Texts and locations of field errors. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { english } from '../../../platform/sentences/en/index.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { changeLanguage, loadAllTexts, startI18n } from '../../i18n/index.ts'
 import { asLine, displayedFieldErrors, fieldErrorText, fieldOf } from './field-error-text.ts'
@@ -73,9 +74,23 @@ test('other errors have no field errors', () => {
   expect(displayedFieldErrors(undefined)).toEqual([])
 })
 
+test('each reason of the service is a sentence below a control', () => {
+  const lines = Object.entries({ ...english })
+    .filter(([code]) => /^(?:field|detail\.not_a_domain)/.test(code))
+    .map(([, text]) => asLine(text))
+  // A capital or a quoted value, and a subject, unless it is a demand.
+  expect(lines.filter(line => !/^(?:[A-Z"]|\{\w+\})/.test(line))).toEqual([])
+  expect(lines.filter(line => /^(?:Is|Has|Had|Was|May|Needs|Holds|Starts|Still|Excludes|Does)\b/.test(line))).toEqual(
+    [],
+  )
+})
+
 test.each([
   ['must not be empty', 'Must not be empty.'],
-  ['is no domain name: "a b"!', 'Is no domain name: "a b"!'],
+  ['is no domain name: "a b"!', 'This is no domain name: "a b"!'],
+  ['is required', 'This is required.'],
+  ['may have two decimals at most', 'This may have two decimals at most.'],
+  ['island is no code', 'Island is no code.'],
   ['Write a price such as 19.90.', 'Write a price such as 19.90.'],
   ['不能为空', '不能为空'],
   ['', ''],

@@ -22,11 +22,18 @@ export function displayedFieldErrors(error: unknown): DisplayedFieldError[] {
   }))
 }
 
-/** A reason as the line below a control. English reasons begin in lower case, because elsewhere they follow the name of the field. */
+/**
+ * A reason as the line below a control. English reasons begin in lower case, because elsewhere they follow the name of the field:
+ * demands stay short ("Must not be empty."), other verbs get a subject ("This is required.").
+ */
 export function asLine(reason: string): string {
   if (!/^[a-z]/.test(reason)) return reason
-  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.!?]$/.test(reason) ? '' : '.'}`
+  const begun = VERBS.test(reason) ? `This ${reason}` : `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
+  return `${begun}${/[.!?]$/.test(reason) ? '' : '.'}`
 }
+
+/** First words of reasons that need a subject. */
+const VERBS = /^(?:is|has|had|was|may|needs|holds|starts|still|excludes|does)\b/
 
 /** The form field that shows the error: the outermost part of its path that is a field of the form. */
 export function fieldOf({ path }: DisplayedFieldError, fields: object): string | undefined {

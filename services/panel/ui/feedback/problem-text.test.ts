@@ -60,7 +60,7 @@ test.each([
       ['', 'odd'],
     ]),
     '参数校验失败。',
-    '参数校验失败。 名称: is odd odd',
+    '参数校验失败。 名称：is odd odd',
   ],
   [
     'en',
@@ -79,7 +79,7 @@ test.each([
 
 test.each([
   ['en', '/definition/rules/0/conditions/1/attribute', 'Rule 1, Condition 2, Attribute: odd'],
-  ['zh-CN', 'rules.0.conditions.1.attribute', '规则 1，条件 2，属性: odd'],
+  ['zh-CN', 'rules.0.conditions.1.attribute', '规则 1，条件 2，属性：odd'],
   ['en', '/to/2', 'To 3: odd'],
   ['en', '/dns/spf/0', 'Other SPF senders 1: odd'],
   ['en', '/some_new_field', 'some new field: odd'],

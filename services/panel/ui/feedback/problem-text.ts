@@ -23,7 +23,7 @@ export function problemText(error: unknown, t: TFunction): string {
 
 /** A field error with its place, where it is not shown at its field. */
 export function fieldErrorLine({ path, text }: DisplayedFieldError, t: TFunction): string {
-  return [pathText(path, t), text].filter(Boolean).join(': ')
+  return [pathText(path, t), text].filter(Boolean).join(t('label.separator'))
 }
 
 /** Without field errors, for forms, which show them at their fields. */

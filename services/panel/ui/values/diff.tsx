@@ -8,12 +8,12 @@ export function Diff({ before, after, same }: { before: string | null; after: st
     <>
       {before === null ? null : (
         <pre className="pw-diff" data-side="before">
-          <span className="pw-hidden">{t('ui.before')}: </span>
+          <span className="pw-hidden">{t('ui.before') + t('label.separator')}</span>
           {before}
         </pre>
       )}
       <pre className="pw-diff" data-side={same ? 'same' : 'after'}>
-        {same ? null : <span className="pw-hidden">{t('ui.after')}: </span>}
+        {same ? null : <span className="pw-hidden">{t('ui.after') + t('label.separator')}</span>}
         {after}
       </pre>
     </>

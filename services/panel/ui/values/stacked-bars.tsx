@@ -60,6 +60,7 @@ export function StackedBars<D extends { date: string }, K extends keyof D & stri
 const DATES = 6
 
 function Plot<D extends { date: string }, K extends keyof D & string>({ days, series, format, open }: BarsProps<D, K>) {
+  const { t } = useTranslation()
   const { day, number } = useFormat()
   const [pointed, point] = useState<number>()
   const sums = days.map(row => series.reduce((sum, { key }) => sum + Number(row[key]), 0))
@@ -124,7 +125,9 @@ function Plot<D extends { date: string }, K extends keyof D & string>({ days, se
           {text(row.date)}
           {series.map(({ key, name, colour }) => (
             <span key={key}>
-              <Dot colour={colour} /> {name}: {number(Number(row[key]))}
+              <Dot colour={colour} /> {name}
+              {t('label.separator')}
+              {number(Number(row[key]))}
             </span>
           ))}
         </div>

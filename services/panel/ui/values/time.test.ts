@@ -37,5 +37,7 @@ test.each([
 
 test('the exact time is in the chosen time zone and names it', () => {
   expect(exactTime(now, { language: 'en', timeZone: 'Asia/Shanghai' })).toMatch(/Nov 21, 2026.* 8:00:00\sPM GMT\+8/)
-  expect(exactTime(now, { language: 'en', timeZone: 'UTC' })).toMatch(/12:00:00\sPM UTC/)
+  expect(exactTime(now, { language: 'en', timeZone: 'UTC' })).toMatch(/12:00:00\sPM UTC$/)
+  expect(exactTime(now, { language: 'zh-CN', timeZone: 'Asia/Shanghai' })).toBe('2026年11月21日 20:00:00 GMT+8')
+  expect(exactTime(now, { language: 'zh-CN', timeZone: 'UTC' })).toBe('2026年11月21日 12:00:00 UTC')
 })

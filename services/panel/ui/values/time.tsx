@@ -21,13 +21,17 @@ export function relativeTime(at: number, now: number, language: string): string 
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(whole(size), unit)
 }
 
-/** Date and time with time zone, localised: `Nov 21, 2026, 10:20:03 AM GMT+8`. */
+/** Date and time with time zone, localised: `Nov 21, 2026, 10:20:03 AM GMT+8`. The zone is last in each language. */
 export function exactTime(at: string | number, { language, timeZone }: Preferences): string {
-  return new Intl.DateTimeFormat(language, {
+  const parts = new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',
     timeStyle: 'long',
     ...(timeZone ? { timeZone: timeZone } : {}),
-  }).format(new Date(at))
+  }).formatToParts(new Date(at))
+  const zone = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  // Chinese puts the zone between the date and the time, with a blank on each side; parts have a narrow one before AM and PM.
+  const time = parts.map(({ type, value }) => (type === 'timeZoneName' ? '' : value)).join('')
+  return `${time.replaceAll(/[ \u202f]+/g, ' ').trim()} ${zone}`.trim()
 }
 
 /** Date without time, localised: `Nov 21, 2026`. */

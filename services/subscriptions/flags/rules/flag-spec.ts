@@ -29,7 +29,7 @@ const OPERATORS = [
 const rawValue = z.union([z.string(), z.number().transform(String), z.boolean().transform(on => (on ? '1' : '0'))])
 
 const percent = decimal(0, 100)
-  .refine(value => Math.abs(value * 1000 - Math.round(value * 1000)) < 1e-6, reason('field.decimals'))
+  .refine(value => Math.abs(value * 1000 - Math.round(value * 1000)) < 1e-6, reason('field.decimals_three'))
   .meta({
     description: 'Percent, with three decimals at most.',
     anyOf: [

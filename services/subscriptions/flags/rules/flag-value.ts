@@ -23,7 +23,7 @@ export const logEntry = z.object({
     .string()
     .trim()
     .max(64)
-    .regex(/^v?[0-9]+(?:[.][0-9]+){0,3}(?:[-+][A-Za-z0-9_.-]+)?$/),
+    .regex(/^v?[0-9]+(?:[.][0-9]+){0,3}(?:[-+][A-Za-z0-9_.-]+)?$/, reason('field.version')),
   date: z.string().trim().refine(isDay, reason('field.date')).meta({ format: 'date' }),
   title: text(0, 200).default(''),
   features: lines,

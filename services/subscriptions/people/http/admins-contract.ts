@@ -1,6 +1,7 @@
 /** Operations on administrators. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { SUPER } from '../../http/shared/access.ts'
 import { params } from '../../http/shared/contract-fields.ts'
 import { pagination } from '../../http/shared/wire-values.ts'
@@ -12,7 +13,7 @@ const rights = {
   role: z.enum(['super', 'operator', 'viewer']),
   app_keys: z.array(z.string().trim().max(32)).max(500),
   name: text(0, 64),
-  email: z.union([z.literal(''), z.email().max(254)]),
+  email: z.union([z.literal(''), z.email().max(254)], reason('field.email')),
 }
 /** Lists administrators. */
 export const listAdminsOperation = endpoint({
