@@ -84,14 +84,15 @@ function CapturedMailTable({ items, place }: { items: readonly Captured[]; place
   const columns: Column<Captured>[] = [
     {
       label: t('messages.subject'),
+      text: true,
       cell: item => (
         <Link to="/inbox" search={{ ...place, open: item.id }} className="pw-link">
           {item.subject || t('messages.noSubject')}
         </Link>
       ),
     },
-    { label: t('messages.from'), cell: item => item.from },
-    { label: t('messages.to'), cell: item => item.to },
+    { label: t('messages.from'), text: true, cell: item => item.from },
+    { label: t('messages.to'), text: true, cell: item => item.to },
     { label: t('messages.received'), cell: item => <Time at={item.received_at} /> },
   ]
   return <DataTable name={t('messages.inboxTitle')} columns={columns} rows={items} rowKey={item => item.id} />
