@@ -293,18 +293,33 @@ test('the overview names what failed, and its tiles lead to the messages', async
   await leave()
 })
 
-test('groups of the menu fold, and stay folded', async () => {
-  const { nav } = catalogues.en
+test('groups of the menu open and fold by keyboard, stay as they are left, and the palette opens folded pages', async () => {
+  const { nav, palette } = catalogues.en
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/')
   const group = page.getByRole('button', { name: nav.operator })
   const entry = page.getByRole('navigation').getByRole('link', { name: nav.queues, exact: true })
-  expect([await group.getAttribute('aria-expanded'), await entry.count()]).toEqual(['true', 1])
+  const state = async () => [await group.getAttribute('aria-expanded'), await entry.count()]
+  expect(await state()).toEqual(['false', 0])
+  // The group of the page that is open is open, too.
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: palette.label }).fill(nav.queues)
+  await page.getByRole('option').filter({ hasText: nav.queues }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/admin/queues')
+  await entry.and(page.locator('[aria-current=page]')).waitFor()
+  await open(page, '/')
+  expect(await state()).toEqual(['false', 0])
+  await group.press('Enter')
+  await entry.waitFor()
+  await page.reload()
+  await entry.waitFor()
   await group.press('Enter')
   await entry.waitFor({ state: 'detached' })
-  await page.reload()
-  await group.waitFor()
-  expect([await group.getAttribute('aria-expanded'), await entry.count()]).toEqual(['false', 0])
+  for (const path of ['/', '/admin/queues']) {
+    await open(page, path)
+    expect([path, ...(await state())]).toEqual([path, 'false', 0])
+  }
   await leave()
 })
 
