@@ -143,13 +143,17 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await secret.getByText(labels.access.portWithSecurity.replace('{{security}}', labels.access.mode.tls)).waitFor()
     await secret.getByText('465', { exact: true }).waitFor()
     await secret.getByText(username, { exact: true }).waitFor()
-    expect(await secret.getByRole('tab', { name: labels.start.tab.curl, exact: true }).count()).toBe(0)
-    for (const tab of ['smtp', 'python'] as const) {
+    for (const [tab, part] of [
+      ['curl', "'smtp://mail.example.com:587'"],
+      ['node', "from 'nodemailer'"],
+      ['python', 'smtplib'],
+      ['smtp', 'swaks'],
+    ] as const) {
       await secret.getByRole('tab', { name: labels.start.tab[tab], exact: true }).click()
       const example = secret.getByRole('tabpanel').locator('pre')
       await example.filter({ hasText: username }).filter({ hasText: 'mail.example.com' }).waitFor()
-      await example.filter({ hasText: SENDER }).waitFor()
-      expect(await example.innerText()).not.toMatch(/YOUR_|\{\{/)
+      await example.filter({ hasText: SENDER }).filter({ hasText: part }).waitFor()
+      expect(await example.innerText()).not.toMatch(/YOUR_|\{\{|http/)
     }
     await picture(page, 'smtp-login-made', language)
     await page.keyboard.press('Escape')
