@@ -199,7 +199,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const documents = await page.locator('#content a[href^="https://github.com/"]').all()
     expect(documents.length).toBeGreaterThan(3)
     for (const link of documents) {
-      const [, file = ''] = /\/postwright\/blob\/main\/(docs\/\S+\.md)$/.exec((await link.getAttribute('href')) ?? '') ?? []
+      const [, file = ''] =
+        /\/postwright\/blob\/main\/(docs\/\S+\.md)$/.exec((await link.getAttribute('href')) ?? '') ?? []
       expect(await readFile(file, 'utf8')).toMatch(/^# /)
     }
     expect(await findings(page)).toEqual([])
@@ -263,7 +264,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
       .getByRole('status')
       .getByText(/^550 5\.1\.1 /)
       .waitFor()
-    await page.getByRole('link', { name: labels.start.simulated.why }).click()
+    await page.getByRole('link', { name: labels.messages.view }).click()
     await page.getByRole('heading', { name: 'bounced@simulator.invalid' }).waitFor()
     await open(page, '/')
     await page.getByRole('heading', { level: 1, name: labels.overview.title }).waitFor()

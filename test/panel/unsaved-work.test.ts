@@ -124,7 +124,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page
       .getByRole('button', { name: labels.messages.sendAction })
       .evaluate((button: { click: () => void }) => [button.click(), button.click()])
-    await page.getByRole('link', { name: labels.messages.follow }).waitFor()
+    await page.getByRole('link', { name: labels.messages.view }).waitFor()
     await page.unroute('**/api/v1/emails')
     expect(sent.filter(method => method === 'POST')).toEqual(['POST'])
     await entry(labels.nav.domains).click()
@@ -144,7 +144,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await secret.getByText('465', { exact: true }).waitFor()
     await secret.getByText(username, { exact: true }).waitFor()
     for (const [tab, part] of [
-      ['curl', "'smtp://mail.example.com:587'"],
+      ['curl', "'smtp://mail.example.com:"],
       ['node', "from 'nodemailer'"],
       ['python', 'smtplib'],
       ['smtp', 'swaks'],
@@ -263,7 +263,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await form
       .getByRole('button', { name: count(labels.messages.resendAction_other, 2) })
       .evaluate((button: { click: () => void }) => [button.click(), button.click()])
-    const link = form.getByRole('link', { name: labels.messages.follow })
+    const link = form.getByRole('link', { name: labels.messages.view })
     await link.waitFor()
     expect(copies.splice(0)).toEqual([{ to: 'failed' }])
     await link.click()

@@ -27,7 +27,7 @@ function InboxOff() {
   const { t } = useTranslation()
   const log = (
     <Button variant="default" renderRoot={rest => <Link {...rest} to="/messages" />}>
-      {t('start.openLog')}
+      {t('start.viewLog')}
     </Button>
   )
   return (
@@ -109,7 +109,7 @@ function Content({ item }: { item: Captured }) {
       </Tabs.List>
       <Tabs.Panel value="preview">
         <Link to="/messages/$id" params={{ id: item.email_id }} className="pw-link pw-block-link">
-          {t('messages.openInLog')}
+          {t('messages.viewInLog')}
         </Link>
         <MessagePreview src={`${base}/preview`} available />
       </Tabs.Panel>
