@@ -6,7 +6,11 @@ import manifest from '../../package.json' with { type: 'json' }
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
-  define: { __VERSION__: JSON.stringify(manifest.version) },
+  define: {
+    __VERSION__: JSON.stringify(manifest.version),
+    // Only the image of a release is built with its version: a checkout has that of the last release.
+    __IS_RELEASE__: JSON.stringify(process.env.RELEASE_VERSION === manifest.version),
+  },
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: 'dist',

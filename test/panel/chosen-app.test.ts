@@ -64,6 +64,7 @@ test('it is still chosen after a page without an app, and after a reload', async
   await entry(labels.nav.domains).click()
   await page.waitForURL('**/domains')
   await page.reload()
+  await menu().getByRole('button', { name: labels.nav.subscriptions, exact: true }).click()
   await entry(labels.nav.plans).click()
   await page.getByRole('cell', { name: 'Gold of beta', exact: true }).waitFor()
 })

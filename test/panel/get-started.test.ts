@@ -1,4 +1,5 @@
 /** The first minutes of a newcomer: from the sign-in to a message, a domain and a simulated bounce. */
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
@@ -195,6 +196,13 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await step(page, labels.start.step.send).click()
     await page.getByRole('link', { name: labels.start.more.reference }).waitFor()
     await page.getByText(labels.start.more.version.replace('{{version}}', manifest.version), { exact: true }).waitFor()
+    const documents = await page.locator('#content a[href^="https://github.com/"]').all()
+    expect(documents.length).toBeGreaterThan(3)
+    for (const link of documents) {
+      const [, file = ''] =
+        /\/postwright\/blob\/main\/(docs\/\S+\.md)$/.exec((await link.getAttribute('href')) ?? '') ?? []
+      expect(await readFile(file, 'utf8')).toMatch(/^# /)
+    }
     expect(await findings(page)).toEqual([])
     await ask(page, 'POST', '/api/v1/domains', { name: `${username}.example` })
     await page.getByText(labels.start.verifyFirst.replace('{{domain}}', `${username}.example`)).waitFor()
@@ -256,7 +264,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
       .getByRole('status')
       .getByText(/^550 5\.1\.1 /)
       .waitFor()
-    await page.getByRole('link', { name: labels.start.simulated.why }).click()
+    await page.getByRole('link', { name: labels.messages.view }).click()
     await page.getByRole('heading', { name: 'bounced@simulator.invalid' }).waitFor()
     await open(page, '/')
     await page.getByRole('heading', { level: 1, name: labels.overview.title }).waitFor()

@@ -100,19 +100,30 @@ describe.each([
   [900, 720],
   [600, 720],
   [991, 600],
-  [1280, 900],
+  [1280, 768],
 ])("an admin's menu in a window of %i by %i", (width, height) => {
-  test('shows every entry at once', async () => {
+  test.each([
+    ['/', []],
+    ['/admin/queues', [labels.nav.operator]],
+    ['/apps/app-1/plans', [labels.nav.subscriptions]],
+  ] as const)('on %s shows its groups, and the entries of those that are open, at once', async (path, opened) => {
     const { page, leave } = await signedIn(browser, service.url, service.admin, { width, height })
+    await open(page, path)
     const opener = page.getByRole('button', { name: labels.ui.openMenu })
     if (await opener.isVisible()) await opener.click()
     const menu = page.getByRole('navigation', { name: labels.ui.menu })
     await menu.waitFor()
     // The choice of the app is loaded after the first render, and is part of the menu.
-    await menu.getByRole('combobox', { name: labels.nav.app }).waitFor()
+    if (path.startsWith('/apps')) await menu.getByRole('combobox', { name: labels.nav.app }).waitFor()
+    const groups = menu.locator('button[aria-expanded]')
+    expect(await groups.count()).toBe(3)
+    for (const name of [labels.nav.subscriptions, labels.nav.operator]) {
+      const state = await menu.getByRole('button', { name, exact: true }).getAttribute('aria-expanded')
+      expect([name, state]).toEqual([name, String(opened.some(one => one === name))])
+    }
     const places = menu.getByRole('link')
-    expect(await places.count()).toBeGreaterThan(20)
-    for (const place of await places.all()) {
+    expect(await places.count()).toBeGreaterThan(path === '/' ? 10 : 18)
+    for (const place of [...(await places.all()), ...(await groups.all())]) {
       const box = await place.boundingBox()
       expect(box, await place.innerText()).not.toBeNull()
       expect((box?.y ?? 0) + (box?.height ?? 0), await place.innerText()).toBeLessThanOrEqual(height)

@@ -204,7 +204,7 @@ test('selected messages are stopped together, with what fails', async () => {
   const bar = page.getByRole('region', { name: labels.selection })
   await bar.getByText(labels.selected_other.replace('{{count}}', '3')).waitFor()
   await expectFitting(page, [390, 1024, 1440])
-  await bar.getByRole('button', { name: labels.cancel }).click()
+  await bar.getByRole('button', { name: labels.bulk.cancel.title }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(/3 messages with 3 waiting recipients/).waitFor()
   await dialog.getByRole('button', { name: labels.bulk.cancel.action_other.replace('{{count}}', '3') }).click()
@@ -224,7 +224,10 @@ test('the result of an action stays open when its messages leave the list', asyn
   await open(page, '/messages?status=deferred&q=Alone')
   await expect.poll(() => rows(page).count()).toBe(1)
   await page.getByRole('checkbox', { name: labels.selectAll }).check()
-  await page.getByRole('region', { name: labels.selection }).getByRole('button', { name: labels.cancel }).click()
+  await page
+    .getByRole('region', { name: labels.selection })
+    .getByRole('button', { name: labels.bulk.cancel.title })
+    .click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: labels.bulk.cancel.action_one.replace('{{count}}', '1') }).click()
   await expect.poll(() => rows(page).count()).toBe(0)
@@ -293,18 +296,33 @@ test('the overview names what failed, and its tiles lead to the messages', async
   await leave()
 })
 
-test('groups of the menu fold, and stay folded', async () => {
-  const { nav } = catalogues.en
+test('groups of the menu open and fold by keyboard, stay as they are left, and the palette opens folded pages', async () => {
+  const { nav, palette } = catalogues.en
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/')
   const group = page.getByRole('button', { name: nav.operator })
   const entry = page.getByRole('navigation').getByRole('link', { name: nav.queues, exact: true })
-  expect([await group.getAttribute('aria-expanded'), await entry.count()]).toEqual(['true', 1])
+  const state = async () => [await group.getAttribute('aria-expanded'), await entry.count()]
+  expect(await state()).toEqual(['false', 0])
+  // The group of the page that is open is open, too.
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: palette.label }).fill(nav.queues)
+  await page.getByRole('option').filter({ hasText: nav.queues }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/admin/queues')
+  await entry.and(page.locator('[aria-current=page]')).waitFor()
+  await open(page, '/')
+  expect(await state()).toEqual(['false', 0])
+  await group.press('Enter')
+  await entry.waitFor()
+  await page.reload()
+  await entry.waitFor()
   await group.press('Enter')
   await entry.waitFor({ state: 'detached' })
-  await page.reload()
-  await group.waitFor()
-  expect([await group.getAttribute('aria-expanded'), await entry.count()]).toEqual(['false', 0])
+  for (const path of ['/', '/admin/queues']) {
+    await open(page, path)
+    expect([path, ...(await state())]).toEqual([path, 'false', 0])
+  }
   await leave()
 })
 
@@ -328,7 +346,7 @@ test.each(['light', 'dark'] as const)('the changed pages have no finding of axe 
 
 // At the end: what is tried leaves the lists that the other tests count.
 test.each(['en', 'zh-CN'] as const)('selected messages are tried now, with what fails, in %s', async language => {
-  const { messages: labels, ui } = catalogues[language]
+  const { messages: labels, queue, ui } = catalogues[language]
   const { db } = service.mongo
   const userId = (await findUserByName(db, service.admin.username))?._id ?? ''
   const word = `Repeat${language.slice(0, 2)}`
@@ -351,7 +369,14 @@ test.each(['en', 'zh-CN'] as const)('selected messages are tried now, with what 
   page.on('request', request => {
     if (request.method() === 'POST') asked.push(new URL(request.url()).pathname)
   })
-  await page.getByRole('region', { name: labels.selection }).getByRole('button', { name: labels.retryNow }).click()
+  // Beside the button for all waiting messages, each says what it is about.
+  const names = await page.getByRole('button').allInnerTexts()
+  for (const name of [labels.bulk.retry.title, labels.bulk.cancel.title, queue.ask.retry, queue.ask.cancel])
+    expect([name, names.filter(one => one === name).length]).toEqual([name, 1])
+  await page
+    .getByRole('region', { name: labels.selection })
+    .getByRole('button', { name: labels.bulk.retry.title })
+    .click()
   const dialog = page.getByRole('dialog', { name: labels.bulk.retry.title })
   await dialog.getByRole('button', { name: labels.bulk.retry.action_other.replace('{{count}}', '3') }).click()
   const progress = labels.bulk.progress.replace('{{done}}', '3').replace('{{total}}', '3')

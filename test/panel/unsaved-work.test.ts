@@ -124,7 +124,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page
       .getByRole('button', { name: labels.messages.sendAction })
       .evaluate((button: { click: () => void }) => [button.click(), button.click()])
-    await page.getByRole('link', { name: labels.messages.follow }).waitFor()
+    await page.getByRole('link', { name: labels.messages.view }).waitFor()
     await page.unroute('**/api/v1/emails')
     expect(sent.filter(method => method === 'POST')).toEqual(['POST'])
     await entry(labels.nav.domains).click()
@@ -143,13 +143,17 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await secret.getByText(labels.access.portWithSecurity.replace('{{security}}', labels.access.mode.tls)).waitFor()
     await secret.getByText('465', { exact: true }).waitFor()
     await secret.getByText(username, { exact: true }).waitFor()
-    expect(await secret.getByRole('tab', { name: labels.start.tab.curl, exact: true }).count()).toBe(0)
-    for (const tab of ['smtp', 'python'] as const) {
+    for (const [tab, part] of [
+      ['curl', "'smtp://mail.example.com:"],
+      ['node', "from 'nodemailer'"],
+      ['python', 'smtplib'],
+      ['smtp', 'swaks'],
+    ] as const) {
       await secret.getByRole('tab', { name: labels.start.tab[tab], exact: true }).click()
       const example = secret.getByRole('tabpanel').locator('pre')
       await example.filter({ hasText: username }).filter({ hasText: 'mail.example.com' }).waitFor()
-      await example.filter({ hasText: SENDER }).waitFor()
-      expect(await example.innerText()).not.toMatch(/YOUR_|\{\{/)
+      await example.filter({ hasText: SENDER }).filter({ hasText: part }).waitFor()
+      expect(await example.innerText()).not.toMatch(/YOUR_|\{\{|http/)
     }
     await picture(page, 'smtp-login-made', language)
     await page.keyboard.press('Escape')
@@ -259,7 +263,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await form
       .getByRole('button', { name: count(labels.messages.resendAction_other, 2) })
       .evaluate((button: { click: () => void }) => [button.click(), button.click()])
-    const link = form.getByRole('link', { name: labels.messages.follow })
+    const link = form.getByRole('link', { name: labels.messages.view })
     await link.waitFor()
     expect(copies.splice(0)).toEqual([{ to: 'failed' }])
     await link.click()

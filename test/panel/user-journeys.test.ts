@@ -63,7 +63,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('textbox', { name: labels.messages.to }).fill('you@example.org')
     await page.getByRole('textbox', { name: labels.messages.subject }).fill(`Journey ${language}`)
     await page.getByRole('button', { name: labels.messages.sendAction }).click()
-    await page.getByRole('link', { name: labels.messages.follow }).click()
+    await page.getByRole('link', { name: labels.messages.view }).click()
     await page.getByRole('heading', { level: 1, name: `Journey ${language}` }).waitFor()
     await page.getByRole('heading', { name: 'you@example.org' }).waitFor()
     expect(complaints).toEqual([])

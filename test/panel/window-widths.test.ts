@@ -171,6 +171,82 @@ describe('in Chinese', () => {
   })
 })
 
+/** What {@link wrapped} needs of an element. */
+interface ShownTime {
+  textContent: string
+  firstChild: object
+  ownerDocument: {
+    createRange(): { selectNodeContents(node: object): void; getClientRects(): { length: number } }
+  }
+}
+
+/** Texts of times that take more than one line. Runs in the page. */
+const wrapped = (times: ShownTime[]) =>
+  times
+    .filter(({ firstChild, ownerDocument }) => {
+      const text = ownerDocument.createRange()
+      text.selectNodeContents(firstChild)
+      return text.getClientRects().length > 1
+    })
+    .map(({ textContent }) => textContent)
+
+test.each([
+  ['/messages', labels.messages.title, [labels.messages.subject], [labels.messages.from, labels.messages.to]],
+  [
+    '/tokens',
+    labels.access.tokensTitle,
+    [labels.access.expires, labels.ui.lastUsed],
+    [labels.access.scopes, labels.members.madeBy],
+  ],
+  [
+    '/apps/shop/subscriptions',
+    labels.subs.listTitle,
+    [labels.subs.end],
+    [labels.subs.price, labels.subs.method, labels.subs.renews],
+  ],
+  ['/audit', labels.account.auditTitle, [labels.account.target], [labels.account.address]],
+])(
+  '%s has every value in sight on a small laptop: as a column or as a line of one',
+  async (path, name, kept, lines) => {
+    const { page } = visitor
+    await open(page, path)
+    const table = page.getByRole('region', { name, exact: true }).last().getByRole('table')
+    const row = table.getByRole('row').nth(1)
+    const heading = (label: string) => table.getByRole('columnheader', { name: label, exact: true })
+    const line = (label: string) => row.locator('.pw-line').filter({ has: page.getByText(label, { exact: true }) })
+    await page.setViewportSize({ width: 1024, height: 900 })
+    await line(lines[0] ?? '').waitFor()
+    for (const label of lines)
+      expect([label, await heading(label).count(), await line(label).count()]).toEqual([label, 0, 1])
+    for (const label of kept) expect([label, await heading(label).count()]).toEqual([label, 1])
+    expect(await row.locator('time').evaluateAll(wrapped)).toEqual([])
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await line(lines[0] ?? '').waitFor({ state: 'detached' })
+    for (const label of [...lines, ...kept]) expect([label, await heading(label).count()]).toEqual([label, 1])
+    await expectFitting(page, [1280])
+  },
+)
+
+test('the menu of a row stays in sight where its table is scrolled', async () => {
+  const { page } = visitor
+  await open(page, '/tokens')
+  await page.setViewportSize({ width: 1024, height: 900 })
+  const area = page.getByRole('region', { name: labels.access.tokensTitle, exact: true }).last()
+  // A table that is wider than any window.
+  await area
+    .getByRole('table')
+    .evaluate((table: { setAttribute(name: string, value: string): void }) =>
+      table.setAttribute('style', 'width: 2000px'),
+    )
+  const button = area.getByRole('row').nth(1).getByRole('button').last()
+  const [outer, inner] = [await area.boundingBox(), await button.boundingBox()]
+  expect(inner?.x).toBeGreaterThan(outer?.x ?? 9999)
+  expect((inner?.x ?? 9999) + (inner?.width ?? 0)).toBeLessThanOrEqual((outer?.x ?? 0) + (outer?.width ?? 0))
+  await button.click()
+  await page.getByRole('menuitem').first().waitFor()
+  await page.keyboard.press('Escape')
+})
+
 test('pages that take the place of another one have a title, too', async () => {
   const { page } = visitor
   await open(page, '/domains')

@@ -60,6 +60,7 @@ function Logins({ logins, show, order }: { logins: readonly Credential[]; show: 
   const columns: Column<Credential>[] = [
     {
       label: t('access.login'),
+      text: true,
       cell: login => (
         <Group gap="xs" display="inline-flex">
           <span className="pw-mono">{login.username}</span>
@@ -77,10 +78,13 @@ function Logins({ logins, show, order }: { logins: readonly Credential[]; show: 
     },
     {
       label: t('access.senders'),
+      under: t('access.login'),
+      text: true,
       cell: login => (login.allowed_senders.length === 0 ? t('access.allDomains') : login.allowed_senders.join(', ')),
     },
     {
       label: t('access.perHour'),
+      under: t('access.login'),
       end: true,
       cell: login => (login.messages_per_hour === 0 ? t('access.unlimited') : number(login.messages_per_hour)),
     },

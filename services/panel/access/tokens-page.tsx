@@ -60,9 +60,11 @@ const TONES: Record<ReturnType<typeof tokenState>, Tone> = { live: 'ok', expired
 
 function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowSecrets; order: TableOrder }) {
   const { t } = useTranslation()
+  const name = t('access.name')
   const columns: Column<Token>[] = [
     {
-      label: t('access.name'),
+      label: name,
+      text: true,
       cell: token => (
         <Group gap="xs" display="inline-flex">
           {token.name}
@@ -72,7 +74,7 @@ function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowS
         </Group>
       ),
     },
-    { label: t('access.prefix'), cell: token => <span className="pw-mono">{token.prefix}…</span> },
+    { label: t('access.prefix'), under: name, cell: token => <span className="pw-mono">{token.prefix}…</span> },
     {
       label: t('messages.state'),
       cell: token => {
@@ -80,8 +82,8 @@ function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowS
         return <StatusBadge tone={TONES[state]}>{t(`access.tokenState.${state}`)}</StatusBadge>
       },
     },
-    { label: t('access.scopes'), cell: token => <Scopes of={token.scopes} /> },
-    { label: t('members.madeBy'), cell: token => token.created_by ?? '–' },
+    { label: t('access.scopes'), under: name, cell: token => <Scopes of={token.scopes} /> },
+    { label: t('members.madeBy'), under: name, cell: token => token.created_by ?? '–' },
     { label: t('access.expires'), cell: token => <Time at={token.expires_at} /> },
     { label: t('ui.created'), by: 'created_at', cell: token => <Time at={token.created_at} /> },
     { label: t('ui.lastUsed'), cell: token => <Time at={token.last_used_at} /> },

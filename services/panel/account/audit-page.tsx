@@ -48,9 +48,13 @@ function Entries({ entries, order }: { entries: readonly Entry[]; order: TableOr
   const columns: Column<Entry>[] = [
     { label: t('account.when'), by: 'at', cell: entry => <Time at={entry.at} /> },
     { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
-    { label: t('account.target'), cell: entry => entry.target.name ?? entry.target.id },
-    { label: t('account.actor'), cell: entry => `${entry.actor.name} · ${t(`account.via.${entry.actor.via}`)}` },
-    { label: t('account.address'), cell: entry => entry.actor.ip ?? '–' },
+    { label: t('account.target'), text: true, cell: entry => entry.target.name ?? entry.target.id },
+    {
+      label: t('account.actor'),
+      text: true,
+      cell: entry => `${entry.actor.name} · ${t(`account.via.${entry.actor.via}`)}`,
+    },
+    { label: t('account.address'), under: t('account.actor'), cell: entry => entry.actor.ip ?? '–' },
   ]
   return (
     <DataTable

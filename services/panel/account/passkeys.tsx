@@ -87,6 +87,7 @@ function PasskeyTable(props: {
   const columns: Column<Passkey>[] = [
     {
       label: t('ways.name'),
+      text: true,
       cell: passkey => (
         <Group gap="xs" display="inline-flex">
           {passkey.name}

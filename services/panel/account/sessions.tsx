@@ -56,6 +56,7 @@ function SessionTable({ sessions }: { sessions: readonly Session[] }) {
   const columns: Column<Session>[] = [
     {
       label: t('security.client'),
+      text: true,
       cell: session => (
         <Group gap="xs" display="inline-flex">
           {session.client ?? t('security.unknownClient')}
@@ -64,7 +65,11 @@ function SessionTable({ sessions }: { sessions: readonly Session[] }) {
       ),
     },
     { label: t('ways.method'), cell: session => t(`ways.methods.${session.method}`) },
-    { label: t('account.address'), cell: session => <span className="pw-mono">{session.ip}</span> },
+    {
+      label: t('account.address'),
+      under: t('security.client'),
+      cell: session => <span className="pw-mono">{session.ip}</span>,
+    },
     { label: t('security.signedIn'), cell: session => <Time at={session.created_at} /> },
     { label: t('security.lastUsed'), cell: session => <Time at={session.last_used_at} /> },
     {

@@ -104,6 +104,7 @@ function Users({ users, show, order }: { users: readonly User[]; show: ShowSecre
   const columns: Column<User>[] = [
     {
       label: t('account.username'),
+      text: true,
       by: 'username',
       cell: user => (
         <Group gap="xs" display="inline-flex">

@@ -73,15 +73,20 @@ function Domains(props: { domains: readonly Domain[]; ownerOf: (domain: Domain) 
   const columns: Column<Domain>[] = [
     {
       label: t('domains.name'),
+      text: true,
       cell: domain => (
         <>
           {domain.name} <ManagedBy resource={domain.managed_by} />
         </>
       ),
     },
-    { label: t('operator.owner'), cell: ownerOf },
+    { label: t('operator.owner'), under: t('domains.name'), text: true, cell: ownerOf },
     { label: t('messages.state'), cell: domain => <DomainStatus domain={domain} /> },
-    { label: t('domains.maySend'), cell: domain => (domain.may_send ? t('ui.yes') : t('ui.no')) },
+    {
+      label: t('domains.maySend'),
+      under: t('messages.state'),
+      cell: domain => (domain.may_send ? t('ui.yes') : t('ui.no')),
+    },
     { label: t('ui.created'), by: 'created_at', cell: domain => <Time at={domain.created_at} /> },
     {
       label: t('ui.actions'),

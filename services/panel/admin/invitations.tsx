@@ -61,13 +61,13 @@ export function Invitations() {
 function InvitationTable({ invitations, order }: { invitations: readonly Invitation[]; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Invitation>[] = [
-    { label: t('security.email'), by: 'email', cell: one => one.email },
+    { label: t('security.email'), text: true, by: 'email', cell: one => one.email },
     { label: t('operator.role'), cell: one => t(`operator.roles.${one.role}`) },
     {
       label: t('messages.state'),
       cell: one => <StatusBadge tone={TONES[one.status]}>{t(`security.invitationStatus.${one.status}`)}</StatusBadge>,
     },
-    { label: t('security.invitedBy'), cell: one => one.invited_by },
+    { label: t('security.invitedBy'), text: true, cell: one => one.invited_by },
     { label: t('security.validUntil'), cell: one => <Time at={one.expires_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: one => <InvitationMenu invitation={one} /> },
   ]

@@ -1,7 +1,7 @@
 /** Which roles see which entries of the menu. */
 import { expect, test } from 'vitest'
 import type { Output } from '../api/client.ts'
-import { isVisible, NAVIGATION } from './navigation.ts'
+import { isVisible, menuOf, NAVIGATION } from './navigation.ts'
 
 type Session = Output<'getSession'>
 
@@ -84,4 +84,23 @@ test.each([
 test('every entry is unique', () => {
   const all = NAVIGATION.flatMap(group => group.entries.map(({ to }) => to))
   expect(new Set(all).size).toBe(all.length)
+})
+
+const ADMIN = session('admin', 'super')
+
+test.each<[string, Session, string, string[]]>([
+  ['an admin on a page of the own mail', ADMIN, '/domains', ['subscriptions', 'operator']],
+  ['an admin on a page of an app', ADMIN, '/apps/shop/plans', ['operator']],
+  ['an admin in the list of apps', ADMIN, '/apps', ['operator']],
+  ['an admin on a page about all apps', ADMIN, '/subscriptions/all-changes', ['operator']],
+  ['an admin on a page of the administration', ADMIN, '/admin/queues', ['subscriptions']],
+  ['an address that only begins alike', ADMIN, '/administrators', ['subscriptions', 'operator']],
+  ['an admin without a role in subscriptions', session('admin', null), '/domains', []],
+  ['a user with all roles in subscriptions', session('user', 'super', 'capture'), '/domains', []],
+  ['a user', session('user', null), '/domains', []],
+])('%s starts with the right groups folded', (_, of, pathname, folded) => {
+  const groups = menuOf(of, pathname)
+  expect(groups.filter(({ startsFolded }) => startsFolded).map(({ heading }) => heading)).toEqual(folded)
+  expect(groups.flatMap(({ entries }) => entries.map(({ to }) => to))).toEqual(places(of))
+  expect(groups.every(({ entries }) => entries.length > 0)).toBe(true)
 })

@@ -54,6 +54,8 @@ export interface NavigationEntry {
 
 export interface NavigationGroup {
   heading?: Label
+  /** Where the addresses of its pages start. A group that has them may start folded. */
+  paths?: readonly string[]
   entries: readonly NavigationEntry[]
 }
 
@@ -83,6 +85,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     heading: 'subscriptions',
+    paths: ['/apps', '/subscriptions'],
     entries: [
       { to: '/apps/$key', label: 'statistics', icon: IconChartDots, subscriptions: 'any' },
       { to: '/apps/$key/users', label: 'subscribers', icon: IconUsers, subscriptions: 'any' },
@@ -97,6 +100,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     heading: 'operator',
+    paths: ['/admin'],
     entries: [
       { to: '/admin/health', label: 'health', icon: IconHeartbeat, admin: true },
       { to: '/admin/queues', label: 'queues', icon: IconStack2, admin: true },
@@ -117,4 +121,27 @@ export function isVisible(place: NavigationEntry, session: Output<'getSession'>)
   if (place.trial && delivery_mode !== 'capture') return false
   if (place.subscriptions === 'super') return subscription_role === 'super'
   return place.subscriptions === undefined || subscription_role !== null
+}
+
+/** Entries for which a window of 768 pixels has room. */
+const ROOM = 23
+
+/** A group with the entries that a session has. */
+export interface MenuGroup extends NavigationGroup {
+  /** What the menu does until the user folds or opens the group. */
+  startsFolded: boolean
+}
+
+/** The groups of a session's menu. If all entries have no room, those that are not about the own mail open on their pages only. */
+export function menuOf(session: Output<'getSession'>, pathname: string): MenuGroup[] {
+  const groups = NAVIGATION.map(group => ({
+    ...group,
+    entries: group.entries.filter(place => isVisible(place, session)),
+  })).filter(({ entries }) => entries.length > 0)
+  const isLong = groups.flatMap(({ entries }) => entries).length > ROOM
+  const isOpenAt = (paths: readonly string[]) => paths.some(path => `${pathname}/`.startsWith(`${path}/`))
+  return groups.map(group => ({
+    ...group,
+    startsFolded: isLong && group.paths !== undefined && !isOpenAt(group.paths),
+  }))
 }

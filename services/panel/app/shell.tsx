@@ -16,7 +16,7 @@ import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
 import { HeaderMenus } from './header-menus.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
-import { isVisible, NAVIGATION, type NavigationGroup } from './navigation.ts'
+import { type MenuGroup, menuOf } from './navigation.ts'
 
 const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
 
@@ -121,24 +121,24 @@ function NavigationMenu({ close }: { close: () => void }) {
   useEffect(() => {
     document.querySelector(`.pw-nav-link[href="${CSS.escape(pathname)}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [pathname])
-  return NAVIGATION.map(group => (
-    <NavigationMenuGroup
-      key={group.heading ?? 'first'}
-      group={{ ...group, entries: group.entries.filter(place => isVisible(place, session)) }}
-      close={close}
-    />
+  return menuOf(session, pathname).map(group => (
+    <NavigationMenuGroup key={group.heading ?? 'first'} group={group} close={close} />
   ))
 }
 
-/** A group with a heading folds; its state is kept in this browser. */
-function NavigationMenuGroup({ group, close }: { group: NavigationGroup; close: () => void }) {
+/** A group with a heading folds; what the user chose is kept in this browser. */
+function NavigationMenuGroup({ group, close }: { group: MenuGroup; close: () => void }) {
   const { t } = useTranslation()
-  const { folded = [] } = usePreferences()
-  const { heading, entries } = group
-  if (entries.length === 0) return null
-  const isFolded = heading !== undefined && folded.includes(heading)
-  const toggle = (name: string) =>
-    setPreferences({ folded: isFolded ? folded.filter(one => one !== name) : [...folded, name] })
+  const { folded = [], opened = [] } = usePreferences()
+  const { heading, entries, startsFolded } = group
+  const isFolded = heading !== undefined && (folded.includes(heading) || (startsFolded && !opened.includes(heading)))
+  const toggle = (name: string) => {
+    const without = (names: readonly string[]) => names.filter(one => one !== name)
+    setPreferences({
+      folded: [...without(folded), ...(isFolded ? [] : [name])],
+      opened: [...without(opened), ...(isFolded ? [name] : [])],
+    })
+  }
   const links = (path: (route: string) => string) =>
     entries.map(({ to, label, icon: Icon }) => (
       <Link

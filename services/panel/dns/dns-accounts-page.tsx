@@ -39,13 +39,14 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
   const columns: Column<Account>[] = [
     {
       label: t('access.name'),
+      text: true,
       cell: account => (
         <>
           {account.name} <ManagedBy resource={account.managed_by} />
         </>
       ),
     },
-    { label: t('dns.provider'), cell: account => t(`dns.providers.${account.provider}`) },
+    { label: t('dns.provider'), under: t('access.name'), cell: account => t(`dns.providers.${account.provider}`) },
     {
       label: t('messages.state'),
       cell: account => (
@@ -65,7 +66,7 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
         </>
       ),
     },
-    { label: t('dns.zones'), cell: account => account.tested.zones.join(', ') || '–' },
+    { label: t('dns.zones'), text: true, cell: account => account.tested.zones.join(', ') || '–' },
     { label: t('dns.tested'), cell: account => <Time at={account.tested.at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: account => <AccountMenu account={account} /> },
   ]

@@ -139,8 +139,8 @@ const VERBS: readonly [english: string, chinese: string, keys: readonly string[]
   ['Revoke', '吊销', ['access.revoke', 'access.revokeTitle', 'domains.revoke', 'subs.revokeKeyTitle']],
   ['Rotate', '轮换', ['access.rotate', 'access.rotateTitle', 'dns.rotate', 'webhooks.rotate', 'webhooks.rotateTitle']],
   ['Reset', '重置', ['access.newPassword', 'access.newPasswordTitle', 'operator.resetPassword', 'operator.resetTitle']],
-  ['Retry now', '立即重试', ['messages.retryNow', 'operator.retryNow', 'queue.ask.retry']],
-  ['Retry', '重试', ['messages.bulk.retry.title', 'messages.bulk.retry.action_one']],
+  ['Retry now', '立即重试', ['messages.retryNow', 'operator.retryNow']],
+  ['Retry', '重试', ['messages.bulk.retry.title', 'messages.bulk.retry.action_one', 'queue.ask.retry']],
   ['Send again', '重新发送', ['messages.resend', 'security.inviteAgain', 'webhooks.replay']],
   [
     'Send test',
@@ -150,8 +150,12 @@ const VERBS: readonly [english: string, chinese: string, keys: readonly string[]
   [
     'Cancel',
     '取消',
-    ['ui.cancel', 'messages.cancel', 'messages.cancelAction', 'queue.ask.cancel', 'subs.cancelSubscription'],
+    [
+      ...['ui.cancel', 'messages.cancel', 'messages.cancelTitle', 'queue.ask.cancel', 'subs.cancelSubscription'],
+      ...['messages.bulk.cancel.title', 'messages.bulk.cancel.action_one'],
+    ],
   ],
+  ['View', '查看', ['messages.view', 'messages.viewInLog', 'start.viewLog']],
   ['Restore', '恢复', ['subs.restore', 'subs.restoreTitle', 'templates.rollback', 'templates.rollbackTitle']],
   ['Refresh', '刷新', ['subs.refresh', 'operator.lookAgain']],
   ['Import', '导入', ['subs.import', 'suppressions.import']],
@@ -165,6 +169,21 @@ test.each(VERBS)('%s (%s) is the verb of its labels', (verb, translation, keys) 
   for (const key of keys) {
     expect(texts.english.get(key), key).toMatch(new RegExp(`^${verb}( |$)`))
     expect(texts.chinese.get(key), key).toMatch(new RegExp(`^${translation}`))
+  }
+})
+
+/** Labels of an action on mail name what they act on: they can be seen on one page. */
+test.each([
+  ['messages.cancel', 'messages.bulk.cancel.title', 'messages.bulk.cancel.action_other', 'queue.ask.cancel'],
+  ['messages.bulk.retry.title', 'messages.bulk.retry.action_other', 'queue.ask.retry'],
+])('%s and its likes name the messages, each in its own words', (...keys) => {
+  for (const [catalogue, noun] of [
+    [texts.english, /\bmessages?\b/],
+    [texts.chinese, /邮件/],
+  ] as const) {
+    const labels = keys.map(key => catalogue.get(key) ?? '')
+    for (const label of labels) expect(label).toMatch(noun)
+    expect(new Set(labels).size).toBe(keys.length)
   }
 })
 

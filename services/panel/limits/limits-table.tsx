@@ -22,9 +22,10 @@ export function LimitsTable({
     return minute === null ? '–' : t('limits.perMinute', { count: minute })
   }
   const columns: Column<SendingLimit>[] = [
-    { label: t('limits.scope'), cell: limit => t(`limits.scopes.${limit.scope}`) },
+    { label: t('limits.scope'), under: t('limits.name'), cell: limit => t(`limits.scopes.${limit.scope}`) },
     {
       label: t('limits.name'),
+      text: true,
       cell: ({ subject, name, managed_by }) => (
         <span>
           {subject === '*' ? t('limits.everyDestination') : name} <ManagedBy resource={managed_by} />
@@ -39,7 +40,7 @@ export function LimitsTable({
     },
     { label: t('limits.hour'), end: true, cell: limit => ofLimit(limit.used_this_hour, limit.recipients_per_hour) },
     { label: t('limits.day'), end: true, cell: limit => ofLimit(limit.used_today, limit.recipients_per_day) },
-    { label: t('limits.setBy'), cell: limit => t(`limits.by.${limit.set_by}`) },
+    { label: t('limits.setBy'), under: t('limits.name'), cell: limit => t(`limits.by.${limit.set_by}`) },
     { label: t('ui.actions'), hidden: true, end: true, cell: actions },
   ]
   const key = ({ scope, subject, set_by: by }: SendingLimit) => `${scope} ${subject} ${by}`

@@ -87,6 +87,7 @@ function Members({ members }: { members: readonly Member[] }) {
   const columns: Column<Member>[] = [
     {
       label: t('account.username'),
+      text: true,
       cell: member => (
         <Group gap="xs" display="inline-flex">
           {member.username}
@@ -94,9 +95,9 @@ function Members({ members }: { members: readonly Member[] }) {
         </Group>
       ),
     },
-    { label: t('security.email'), cell: member => member.email ?? '–' },
+    { label: t('security.email'), text: true, cell: member => member.email ?? '–' },
     { label: t('members.role'), cell: member => t(`members.roles.${member.role}`) },
-    { label: t('security.invitedBy'), cell: member => member.added_by ?? '–' },
+    { label: t('security.invitedBy'), under: t('account.username'), cell: member => member.added_by ?? '–' },
     { label: t('members.since'), cell: member => <Time at={member.added_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: member => <MemberMenu member={member} /> },
   ]
@@ -215,13 +216,13 @@ function Invitations() {
 function InvitationTable({ invitations }: { invitations: readonly Invitation[] }) {
   const { t } = useTranslation()
   const columns: Column<Invitation>[] = [
-    { label: t('security.email'), cell: one => one.email },
+    { label: t('security.email'), text: true, cell: one => one.email },
     { label: t('members.role'), cell: one => t(`members.roles.${one.role}`) },
     {
       label: t('messages.state'),
       cell: one => <StatusBadge tone={TONES[one.status]}>{t(`security.invitationStatus.${one.status}`)}</StatusBadge>,
     },
-    { label: t('security.invitedBy'), cell: one => one.invited_by },
+    { label: t('security.invitedBy'), text: true, cell: one => one.invited_by },
     { label: t('security.validUntil'), cell: one => <Time at={one.expires_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: one => <InvitationMenu invitation={one} /> },
   ]

@@ -88,9 +88,9 @@ function Holds({ holds, admin }: { holds: readonly Hold[]; admin: boolean }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const columns: Column<Hold>[] = [
-    { label: t('queue.mailOf'), cell: ({ scope, name }) => scopeText(scope, name, t) },
-    { label: t('queue.reason'), cell: ({ reason }) => reason },
-    { label: t('queue.by'), cell: ({ by }) => by.name },
+    { label: t('queue.mailOf'), text: true, cell: ({ scope, name }) => scopeText(scope, name, t) },
+    { label: t('queue.reason'), under: t('queue.mailOf'), text: true, cell: ({ reason }) => reason },
+    { label: t('queue.by'), under: t('queue.mailOf'), cell: ({ by }) => by.name },
     { label: t('queue.since'), cell: ({ created_at: at }) => <Time at={at} /> },
     { label: t('queue.until'), cell: ({ until }) => (until ? <Time at={until} /> : t('queue.untilReleased')) },
     {
@@ -142,8 +142,8 @@ function Actions({ actions }: { actions: readonly Action[] }) {
   const { number } = useFormat()
   const columns: Column<Action>[] = [
     { label: t('queue.action'), cell: ({ action }) => t(`queue.ask.${action}`) },
-    { label: t('queue.mailOf'), cell: ({ scope, name }) => scopeText(scope, name, t) },
-    { label: t('queue.by'), cell: ({ by }) => by.name },
+    { label: t('queue.mailOf'), text: true, cell: ({ scope, name }) => scopeText(scope, name, t) },
+    { label: t('queue.by'), under: t('queue.mailOf'), cell: ({ by }) => by.name },
     { label: t('queue.since'), cell: ({ created_at: at }) => <Time at={at} /> },
     { label: t('queue.scanned'), end: true, cell: ({ scanned }) => number(scanned) },
     { label: t('queue.done'), end: true, cell: ({ done }) => number(done) },

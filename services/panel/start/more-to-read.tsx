@@ -1,15 +1,15 @@
 /** Links to the documents and the reference of the API, and the version of the panel. */
 import { Group, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { documentAddress } from './documents.ts'
 
-/** Inserted by the build. */
+/** Both are inserted by the build. */
 declare const __VERSION__: string
-
-const DOCUMENTS = 'https://github.com/postwright/postwright/blob/main/docs'
+declare const __IS_RELEASE__: boolean
 
 export function MoreToRead() {
   const { t, i18n } = useTranslation()
-  const page = (name: string) => `${DOCUMENTS}/${name}${i18n.language === 'zh-CN' ? '.zh-CN' : ''}.md`
+  const page = (name: string) => documentAddress(name, i18n.language, __IS_RELEASE__ ? __VERSION__ : undefined)
   const links: [href: string, text: string][] = [
     ['/docs', t('start.more.reference')],
     [page('quickstarts/README'), t('start.more.quickstarts')],

@@ -158,6 +158,19 @@ test.each(ODD)('curl and fetch send the sender %s', async from => {
   expect(heard).toEqual([1, 2].map(() => ({ authorization: 'Bearer pw_live_a_b', body })))
 })
 
+/** A shell in which curl prints its arguments and its input. */
+const printing = (script: string) => `curl() { printf '%s\\n' "$@"; cat; }\n${script}`
+
+test.each(ODD)('curl over SMTP gets the login, the sender and the message of %s', async from => {
+  const password = `a'b"$(id) %s`
+  const { stdout } = await run('sh', ['-c', printing(await rendered('curl-smtp.sh', { from, password }))])
+  expect(stdout.split('\n')).toEqual([
+    ...['smtp://mail.example.com:2587', '--ssl-reqd', '--user', `shop:${password}`],
+    ...['--mail-from', from, '--mail-rcpt', 'you@example.org', '--upload-file', '-'],
+    ...[`From: ${from}\r`, 'To: you@example.org\r', 'Subject: Hello from Postwright\r', '\r', 'It works.\r', ''],
+  ])
+})
+
 test('a password with quotes and dollars is one value in an environment file', () => {
   const render = (password: string) => renderSnippet('x.env', '{{password}}', { ...VALUES, password })
   expect(render('a$b"c')).toBe(`'a$b"c'`)

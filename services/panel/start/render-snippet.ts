@@ -43,6 +43,8 @@ export function renderSnippet(file: string, text: string, given: SnippetValues):
     ...given,
     port: String(given.port),
     server: `${given.host}:${given.port}`,
+    smtpUrl: `smtp://${given.host}:${given.port}`,
+    login: `${given.user}:${given.password}`,
     sendUrl: `${given.apiUrl}/api/send`,
     bearer: `Bearer ${given.token}`,
     authorization: `Authorization: Bearer ${given.token}`,

@@ -44,7 +44,7 @@ function Outcome({ id, status }: { id: string; status: string }) {
       <Group gap="xs">
         <MailStatusBadge status={status} />
         <Link to="/messages/$id" params={{ id }} className="pw-link">
-          {t('start.simulated.why')}
+          {t('messages.view')}
         </Link>
       </Group>
       <Loaded query={attempts} loading={<Loader size="xs" />}>

@@ -11,8 +11,10 @@ export interface Preferences {
   timeZone?: string
   /** Key of the app that was opened last. */
   app?: string
-  /** Headings of the groups of the menu that are folded. */
+  /** Headings of the groups of the menu that the user has folded. */
   folded?: readonly string[]
+  /** Headings of those that the user has opened. */
+  opened?: readonly string[]
 }
 
 const KEY = 'postwright.preferences'
@@ -29,8 +31,8 @@ export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
     // The stored form calls the time zone `zone`.
-    const { language, timeZone: zone, app, folded } = current
-    localStorage.setItem(KEY, JSON.stringify({ language, zone, app, folded }))
+    const { language, timeZone: zone, app, folded, opened } = current
+    localStorage.setItem(KEY, JSON.stringify({ language, zone, app, folded, opened }))
   } catch {
     // Storage may be disabled in private windows; the preference is then lost when the page is closed.
   }
@@ -55,9 +57,12 @@ function load(): Preferences {
   const stored = parse(readStored())
   const timeZone = typeof stored.zone === 'string' && isTimeZone(stored.zone) ? { timeZone: stored.zone } : {}
   const app = typeof stored.app === 'string' ? { app: stored.app } : {}
-  const folded = Array.isArray(stored.folded) ? stored.folded.filter(name => typeof name === 'string') : []
   const language = isLanguage(stored.language) ? stored.language : languageFor(navigator.languages)
-  return { language, ...timeZone, ...app, ...(folded.length > 0 ? { folded } : {}) }
+  return { language, ...timeZone, ...app, folded: texts(stored.folded), opened: texts(stored.opened) }
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
 }
 
 function readStored(): string | null {

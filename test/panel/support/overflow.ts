@@ -14,6 +14,14 @@ const REACHING = `[...document.querySelectorAll('body *')].filter(element => {
   return true
 }).slice(-3).map(element => element.outerHTML.slice(0, 120))`
 
+/** From this width on, every column of a table is in sight. */
+const SMALL_LAPTOP = 1024
+
+/** Tables whose last columns have to be scrolled into sight. */
+const SCROLLED = `[...document.querySelectorAll('.pw-scroll')]
+  .filter(area => area.scrollWidth > area.clientWidth + 1)
+  .map(area => ({ table: area.getAttribute('aria-label'), scrolled: area.scrollWidth - area.clientWidth }))`
+
 /** Expects a page to fit into each width without a finding of the layout; layout that follows the window late is waited for. */
 export async function expectFitting(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
   for (const width of widths) {
@@ -21,7 +29,8 @@ export async function expectFitting(page: Page, widths: readonly number[] = WIDT
     const defects = async () => {
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
       const overflow = wide > 0 ? [{ width, wide, reaching: await page.evaluate<string[]>(REACHING) }] : []
-      return [...overflow, ...(await layoutFindings(page)).map(finding => ({ width, ...finding }))]
+      const tables = width < SMALL_LAPTOP ? [] : await page.evaluate<object[]>(SCROLLED)
+      return [...overflow, ...[...tables, ...(await layoutFindings(page))].map(finding => ({ width, ...finding }))]
     }
     await expect.poll(defects).toEqual([])
   }

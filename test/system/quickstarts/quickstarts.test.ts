@@ -99,6 +99,8 @@ const php = (here: Here, file: string) => run(here, program('php'), ['-d', `open
 
 const runners: Record<string, (here: Here) => Promise<unknown>> = {
   'curl.sh': async here => run(here, 'sh', [await here.write('curl.sh'), program('curl')]),
+  'curl-smtp.sh': async here =>
+    run(here, 'sh', [await here.write('curl-smtp.sh'), program('curl')], { CURL_CA_BUNDLE: certificate }),
   'swaks.sh': async here => run(here, 'sh', [await here.write('swaks.sh'), program('swaks')]),
   'node-fetch.mjs': here => node(here, 'node-fetch.mjs'),
   'node-nodemailer.mjs': here => node(here, 'node-nodemailer.mjs'),

@@ -79,6 +79,7 @@ function Domains({ domains, order }: { domains: readonly Domain[]; order: TableO
   const columns: Column<Domain>[] = [
     {
       label: t('domains.name'),
+      text: true,
       by: 'name',
       cell: domain => (
         <Group gap="xs" display="inline-flex">

@@ -107,14 +107,15 @@ function Messages({ rows }: { rows: readonly Captured[] }) {
   const columns: Column<Captured>[] = [
     {
       label: t('messages.subject'),
+      text: true,
       cell: row => (
         <Link to="/domains/$id/inbox" params={{ id }} search={{ ...search, open: row.id }} className="pw-link">
           {row.subject || t('messages.noSubject')}
         </Link>
       ),
     },
-    { label: t('messages.to'), cell: row => <ShortList of={row.to} most={SHOWN_RECIPIENTS} /> },
-    { label: t('messages.from'), cell: row => row.from || '<>' },
+    { label: t('messages.to'), text: true, cell: row => <ShortList of={row.to} most={SHOWN_RECIPIENTS} /> },
+    { label: t('messages.from'), text: true, cell: row => row.from || '<>' },
     { label: t('messages.received'), cell: row => <Time at={row.received_at} /> },
   ]
   return <DataTable name={t('inbox.link')} columns={columns} rows={rows} rowKey={row => row.id} />

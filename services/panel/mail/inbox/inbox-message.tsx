@@ -60,7 +60,7 @@ function Summary({ message, place, onDeleted }: { message: Message; place: Place
       />
       <Group justify="space-between">
         <Link to="/messages/$id" params={{ id: message.email_id }} className="pw-link">
-          {t('messages.openInLog')}
+          {t('messages.viewInLog')}
         </Link>
         <DeleteMessage place={place} onDeleted={onDeleted} />
       </Group>

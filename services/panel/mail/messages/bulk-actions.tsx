@@ -28,10 +28,10 @@ export function BulkActions({ selected, done }: { selected: readonly ListedMessa
       </Text>
       <NeedsRole needs="developer">
         <Button size="xs" variant="default" onClick={() => setAsking('retry')}>
-          {t('messages.retryNow')}
+          {t('messages.bulk.retry.title')}
         </Button>{' '}
         <Button size="xs" variant="default" onClick={() => setAsking('cancel')}>
-          {t('messages.cancel')}
+          {t('messages.bulk.cancel.title')}
         </Button>
       </NeedsRole>
       <Button size="xs" variant="subtle" onClick={done}>

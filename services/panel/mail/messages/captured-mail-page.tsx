@@ -27,7 +27,7 @@ function InboxOff() {
   const { t } = useTranslation()
   const log = (
     <Button variant="default" renderRoot={rest => <Link {...rest} to="/messages" />}>
-      {t('start.openLog')}
+      {t('start.viewLog')}
     </Button>
   )
   return (
@@ -84,14 +84,15 @@ function CapturedMailTable({ items, place }: { items: readonly Captured[]; place
   const columns: Column<Captured>[] = [
     {
       label: t('messages.subject'),
+      text: true,
       cell: item => (
         <Link to="/inbox" search={{ ...place, open: item.id }} className="pw-link">
           {item.subject || t('messages.noSubject')}
         </Link>
       ),
     },
-    { label: t('messages.from'), cell: item => item.from },
-    { label: t('messages.to'), cell: item => item.to },
+    { label: t('messages.from'), text: true, cell: item => item.from },
+    { label: t('messages.to'), text: true, cell: item => item.to },
     { label: t('messages.received'), cell: item => <Time at={item.received_at} /> },
   ]
   return <DataTable name={t('messages.inboxTitle')} columns={columns} rows={items} rowKey={item => item.id} />
@@ -108,7 +109,7 @@ function Content({ item }: { item: Captured }) {
       </Tabs.List>
       <Tabs.Panel value="preview">
         <Link to="/messages/$id" params={{ id: item.email_id }} className="pw-link pw-block-link">
-          {t('messages.openInLog')}
+          {t('messages.viewInLog')}
         </Link>
         <MessagePreview src={`${base}/preview`} available />
       </Tabs.Panel>

@@ -50,7 +50,7 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
         opened={asking === 'cancel'}
         close={close}
         title={t('messages.cancelTitle')}
-        action={t('messages.cancelAction')}
+        action={t('messages.cancel')}
         dismiss={t('messages.keep')}
         run={() => cancel.mutateAsync({ params })}
       >

@@ -25,14 +25,20 @@ export function MessageTable(props: { messages: readonly ListedMessage[]; select
     { label: t('messages.state'), cell: message => <StatusAndReason message={message} /> },
     {
       label: t('messages.subject'),
+      text: true,
       cell: message => (
         <Link to="/messages/$id" params={{ id: message.id }} className="pw-link pw-row-link">
           {message.subject || t('messages.noSubject')}
         </Link>
       ),
     },
-    { label: t('messages.from'), cell: message => message.from },
-    { label: t('messages.to'), cell: message => <Recipients message={message} /> },
+    { label: t('messages.from'), under: t('messages.subject'), text: true, cell: message => message.from },
+    {
+      label: t('messages.to'),
+      under: t('messages.subject'),
+      text: true,
+      cell: message => <Recipients message={message} />,
+    },
     { label: t('messages.accepted'), by: 'created_at', cell: message => <Moment at={message.created_at} /> },
   ]
   return (

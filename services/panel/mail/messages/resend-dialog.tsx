@@ -66,7 +66,7 @@ function Resent({ id, close }: { id: string; close: () => void }) {
           {t('ui.close')}
         </Button>
         <Button renderRoot={props => <Link {...props} to="/messages/$id" params={{ id }} onClick={close} />}>
-          {t('messages.follow')}
+          {t('messages.view')}
         </Button>
       </Group>
     </Stack>

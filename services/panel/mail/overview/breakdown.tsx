@@ -30,6 +30,7 @@ export function Breakdown({ report }: { report: Report }) {
   const columns: Column<Row>[] = [
     {
       label: t(`overview.by.${dimension}`),
+      text: true,
       cell: ({ name, search }) => (
         <Link to="/messages" search={{ ...logOfSpan(report.since), ...search }} className="pw-link pw-row-link">
           {name}

@@ -84,7 +84,7 @@ function Sent({ id, again }: { id: string; again: () => void }) {
         action={
           <Group>
             <Button renderRoot={props => <Link {...props} to="/messages/$id" params={{ id }} />}>
-              {t('messages.follow')}
+              {t('messages.view')}
             </Button>
             <Button variant="default" onClick={again}>
               {t('messages.sendAnother')}

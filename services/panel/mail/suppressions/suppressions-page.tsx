@@ -106,16 +106,22 @@ const TONES: Record<Suppression['reason'], Tone> = {
 function Suppressions({ rows, order }: { rows: readonly Suppression[]; order: TableOrder }) {
   const { t } = useTranslation()
   const columns: Column<Suppression>[] = [
-    { label: t('suppressions.address'), by: 'email', cell: row => <span className="pw-mono">{row.email}</span> },
+    {
+      label: t('suppressions.address'),
+      text: true,
+      by: 'email',
+      cell: row => <span className="pw-mono">{row.email}</span>,
+    },
     {
       label: t('suppressions.reason'),
       cell: row => <StatusBadge tone={TONES[row.reason]}>{t(`suppressions.reasons.${row.reason}`)}</StatusBadge>,
     },
     {
       label: t('suppressions.stream'),
+      under: t('suppressions.address'),
       cell: row => (row.stream === null ? t('suppressions.allMail') : <span className="pw-mono">{row.stream}</span>),
     },
-    { label: t('suppressions.detail'), cell: row => row.detail },
+    { label: t('suppressions.detail'), text: true, cell: row => row.detail },
     { label: t('suppressions.since'), by: 'created_at', cell: row => <Time at={row.created_at} /> },
     { label: t('suppressions.until'), cell: row => <Time at={row.expires_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: row => <SuppressionMenu row={row} /> },

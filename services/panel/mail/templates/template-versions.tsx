@@ -45,9 +45,9 @@ function Versions({ template, versions }: { template: Template; versions: readon
   const { t } = useTranslation()
   const columns: Column<TemplateVersion>[] = [
     { label: t('templates.version'), cell: ({ version }) => version },
-    { label: t('templates.subject'), cell: ({ subject }) => subject },
+    { label: t('templates.subject'), text: true, cell: ({ subject }) => subject },
     { label: t('templates.publishedAt'), cell: ({ published_at: at }) => <Time at={at} /> },
-    { label: t('templates.publishedBy'), cell: ({ published_by: by }) => by },
+    { label: t('templates.publishedBy'), text: true, cell: ({ published_by: by }) => by },
     {
       label: t('templates.state'),
       cell: ({ version, rolled_back_to: earlier }) => (

@@ -53,6 +53,7 @@ function Templates({ templates, order }: { templates: readonly TemplateSummary[]
   const columns: Column<TemplateSummary>[] = [
     {
       label: t('templates.name'),
+      text: true,
       by: 'name',
       cell: ({ id, name, managed_by }) => (
         <>
@@ -63,7 +64,7 @@ function Templates({ templates, order }: { templates: readonly TemplateSummary[]
         </>
       ),
     },
-    { label: t('templates.subject'), cell: ({ subject }) => subject },
+    { label: t('templates.subject'), text: true, cell: ({ subject }) => subject },
     { label: t('templates.state'), cell: template => <TemplateState template={template} /> },
     { label: t('ui.created'), by: 'created_at', cell: template => <Time at={template.created_at} /> },
     { label: t('templates.changedAt'), cell: ({ updated_at }) => <Time at={updated_at} /> },

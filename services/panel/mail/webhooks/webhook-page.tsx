@@ -186,6 +186,7 @@ function DeliveryTable(props: {
     },
     {
       label: t('webhooks.result'),
+      text: true,
       cell: ({ result, result_code, result_params }) =>
         result === null ? '–' : <ServiceSentence text={result} code={result_code} params={result_params} />,
     },

@@ -65,6 +65,7 @@ function Webhooks({ webhooks, show, order }: { webhooks: readonly Webhook[]; sho
   const columns: Column<Webhook>[] = [
     {
       label: t('webhooks.url'),
+      text: true,
       cell: ({ id, name, url, managed_by }) => (
         <>
           <Anchor component={Link} to={`/webhooks/${id}`} fz="sm">
@@ -77,6 +78,7 @@ function Webhooks({ webhooks, show, order }: { webhooks: readonly Webhook[]; sho
     { label: t('messages.state'), cell: webhook => <WebhookState webhook={webhook} /> },
     {
       label: t('webhooks.events'),
+      text: true,
       cell: ({ events }) => (events.length === 0 ? t('webhooks.allEvents') : events.join(' ')),
     },
     { label: t('ui.created'), by: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },

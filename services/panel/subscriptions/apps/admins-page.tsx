@@ -70,6 +70,7 @@ function Admins({ admins, edit }: { admins: readonly Admin[]; edit: (admin: Admi
   const columns: Column<Admin>[] = [
     {
       label: t('account.username'),
+      text: true,
       cell: admin => (
         <>
           {admin.username}
@@ -78,7 +79,7 @@ function Admins({ admins, edit }: { admins: readonly Admin[]; edit: (admin: Admi
       ),
     },
     { label: t('operator.role'), cell: admin => t(`subs.roles.${admin.role}`) },
-    { label: t('subs.appsTitle'), cell: admin => <ScopeOf admin={admin} /> },
+    { label: t('subs.appsTitle'), text: true, cell: admin => <ScopeOf admin={admin} /> },
     {
       label: t('messages.state'),
       cell: admin => (

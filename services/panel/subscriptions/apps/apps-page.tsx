@@ -83,6 +83,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
   const columns: Column<SubApp>[] = [
     {
       label: t('subs.name'),
+      text: true,
       cell: app => (
         <>
           <Link to="/apps/$key" params={{ key: app.app_key }} className="pw-link">
@@ -94,6 +95,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
     },
     {
       label: t('subs.appKey'),
+      text: true,
       cell: app =>
         edit ? (
           <Link to="/apps/$key/settings" params={{ key: app.app_key }} className="pw-link pw-mono">
@@ -103,7 +105,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
           <span className="pw-mono">{app.app_key}</span>
         ),
     },
-    { label: t('subs.description'), cell: app => app.app_description },
+    { label: t('subs.description'), under: t('subs.name'), text: true, cell: app => app.app_description },
     {
       label: t('messages.state'),
       cell: app => (

@@ -17,17 +17,25 @@ export function ChangeTable({ entries, appKey }: { entries: readonly Entry[]; ap
   const { t } = useTranslation()
   const apps = useAllApps()
   const keys = new Set(appKey === undefined ? apps.data?.map(({ app_key }) => app_key) : [appKey])
-  const app: Column<Entry> = { label: t('subs.changeFields.app_key'), cell: ({ app_key }) => app_key || '–' }
+  const app: Column<Entry> = {
+    label: t('subs.changeFields.app_key'),
+    under: t('account.when'),
+    cell: ({ app_key }) => app_key || '–',
+  }
   const columns: Column<Entry>[] = [
     { label: t('account.when'), cell: entry => <BusinessTime short at={entry.created_at} /> },
     ...(appKey === undefined ? [app] : []),
-    { label: t('account.actor'), cell: entry => <Actor entry={entry} /> },
+    { label: t('account.actor'), under: t('account.when'), cell: entry => <Actor entry={entry} /> },
     {
       label: t('account.action'),
       cell: entry => <span title={entry.action}>{actionName(entry.action, t)}</span>,
     },
-    { label: t('account.target'), cell: entry => <Target entry={entry} hasPage={keys.has(entry.app_key)} /> },
-    { label: t('subs.fields'), cell: entry => <Change entry={entry} hasPage={keys.has(entry.app_key)} /> },
+    {
+      label: t('account.target'),
+      text: true,
+      cell: entry => <Target entry={entry} hasPage={keys.has(entry.app_key)} />,
+    },
+    { label: t('subs.fields'), text: true, cell: entry => <Change entry={entry} hasPage={keys.has(entry.app_key)} /> },
   ]
   return <DataTable name={t('subs.changesTitle')} columns={columns} rows={entries} rowKey={entry => entry.id} />
 }

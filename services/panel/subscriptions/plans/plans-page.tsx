@@ -113,6 +113,7 @@ function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan
   const columns: Column<Plan>[] = [
     {
       label: t('subs.name'),
+      text: true,
       cell: plan => (
         <>
           {plan.name} <ManagedBadge resource={plan.managed_by} />

@@ -86,6 +86,7 @@ function UserTable(props: { users: readonly EndUser[]; scope: AppScope; order: T
   const columns: Column<EndUser>[] = [
     {
       label: t('subs.nickname'),
+      text: true,
       cell: user => (
         <>
           <Link to="/apps/$key/users/$id" params={{ key: app_key, id: user.id }} className="pw-link">
@@ -95,8 +96,8 @@ function UserTable(props: { users: readonly EndUser[]; scope: AppScope; order: T
         </>
       ),
     },
-    { label: t('subs.contact'), cell: user => userContact(user) || '–' },
-    { label: t('subs.platform'), cell: user => user.platform || '–' },
+    { label: t('subs.contact'), under: t('subs.nickname'), text: true, cell: user => userContact(user) || '–' },
+    { label: t('subs.platform'), under: t('subs.nickname'), cell: user => user.platform || '–' },
     { label: t('messages.state'), cell: user => <UserStatus user={user} /> },
     { label: t('subs.logins'), end: true, cell: user => user.login_count },
     { label: t('subs.lastLogin'), cell: user => <BusinessTime at={user.last_login_time} /> },

@@ -29,6 +29,7 @@ export function SubscriptionTable(props: {
   const { app_key } = scope.app
   const user: Column<Subscription> = {
     label: t('subs.user'),
+    text: true,
     cell: one => (
       <Link to="/apps/$key/users/$id" params={{ key: app_key, id: one.user_id }} className="pw-link">
         {one.user_nickname || t('subs.unnamed', { id: one.user_id })}
@@ -38,13 +39,13 @@ export function SubscriptionTable(props: {
   const columns: Column<Subscription>[] = [
     ...(selection ? [selectionColumn(selection, subscriptions, t)] : []),
     ...(ofUser ? [] : [user]),
-    { label: t('subs.plan'), cell: one => one.plan_name },
-    { label: t('subs.price'), end: true, cell: one => `¥${one.plan_price}` },
+    { label: t('subs.plan'), text: true, cell: one => one.plan_name },
+    { label: t('subs.price'), end: true, under: t('subs.plan'), cell: one => `¥${one.plan_price}` },
     { label: t('messages.state'), cell: one => <SubscriptionState subscription={one} /> },
     { label: t('subs.start'), cell: one => <BusinessDate at={one.start_date_formatted} /> },
     { label: t('subs.end'), cell: one => <BusinessDate at={one.end_date_formatted} /> },
-    { label: t('subs.method'), cell: one => <PaymentMethod method={one.payment_method} /> },
-    { label: t('subs.renews'), cell: one => t(one.auto_renew === '1' ? 'ui.yes' : 'ui.no') },
+    { label: t('subs.method'), under: t('subs.plan'), cell: one => <PaymentMethod method={one.payment_method} /> },
+    { label: t('subs.renews'), under: t('subs.end'), cell: one => t(one.auto_renew === '1' ? 'ui.yes' : 'ui.no') },
     {
       label: t('ui.actions'),
       hidden: true,

@@ -109,6 +109,7 @@ function SwitchTable({ switches, scope }: { switches: readonly SwitchRecord[]; s
   const columns: Column<SwitchRecord>[] = [
     {
       label: t('subs.name'),
+      text: true,
       cell: one => (
         <>
           <Link to="/apps/$key/switches/$name" params={{ key: app_key, name: one.name }} className="pw-link pw-mono">
@@ -121,9 +122,10 @@ function SwitchTable({ switches, scope }: { switches: readonly SwitchRecord[]; s
     },
     {
       label: t('subs.type'),
+      under: t('subs.name'),
       cell: one => t(`subs.types.${one.type as 'boolean'}`, { defaultValue: one.type }),
     },
-    { label: t('subs.value'), cell: one => one.display_value },
+    { label: t('subs.value'), text: true, cell: one => one.display_value },
     {
       label: t('messages.state'),
       cell: one => <StatusBadge tone={TONES[one.status_class]}>{one.status_text}</StatusBadge>,

@@ -21,11 +21,12 @@ export function UserPayments({ appKey, id }: { appKey: string; id: string }) {
   const columns: Column<Payment>[] = [
     { label: t('subs.date'), cell: one => <BusinessTime short at={one.paid_at} /> },
     { label: t('subs.type'), cell: one => <PaymentKind payment={one} /> },
-    { label: t('subs.plan'), cell: one => one.plan_name },
+    { label: t('subs.plan'), text: true, cell: one => one.plan_name },
     { label: t('subs.amount'), end: true, cell: one => `${one.kind === 'refund' ? '−' : ''}¥${one.amount}` },
-    { label: t('subs.method'), cell: one => <PaymentMethod method={one.payment_method} /> },
+    { label: t('subs.method'), under: t('subs.plan'), cell: one => <PaymentMethod method={one.payment_method} /> },
     {
       label: t('subs.paymentId'),
+      under: t('subs.plan'),
       cell: one => (isUnpaid(one.payment_id) ? '–' : <span className="pw-mono">{one.payment_id}</span>),
     },
   ]

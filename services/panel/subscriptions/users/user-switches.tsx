@@ -15,6 +15,7 @@ export function UserSwitches({ appKey, id }: { appKey: string; id: string }) {
   const columns: Column<Evaluated>[] = [
     {
       label: t('subs.name'),
+      text: true,
       cell: one => (
         <>
           <Link to="/apps/$key/switches/$name" params={{ key: appKey, name: one.name }} className="pw-link pw-mono">
@@ -24,7 +25,7 @@ export function UserSwitches({ appKey, id }: { appKey: string; id: string }) {
         </>
       ),
     },
-    { label: t('subs.value'), cell: one => evaluationValue(one, t) },
+    { label: t('subs.value'), text: true, cell: one => evaluationValue(one, t) },
     { label: t('subs.because'), cell: one => evaluationReason(one, t) },
   ]
   return (

@@ -58,6 +58,7 @@ function Webhooks({ app, show }: { app: SubApp; show: ShowSecrets }) {
   const columns: Column<AppWebhook>[] = [
     {
       label: t('webhooks.url'),
+      text: true,
       cell: ({ id, url, managed_by }) => (
         <>
           <Link to="/apps/$key/webhooks/$id" params={{ key: app.app_key, id }} className="pw-link">
@@ -70,6 +71,7 @@ function Webhooks({ app, show }: { app: SubApp; show: ShowSecrets }) {
     { label: t('messages.state'), cell: webhook => <WebhookState webhook={stateOf(webhook)} /> },
     {
       label: t('webhooks.events'),
+      text: true,
       cell: ({ events }) => (events.length === 0 ? t('webhooks.allEvents') : events.join(' ')),
     },
     { label: t('ui.created'), cell: ({ created_at }) => <BusinessTime at={created_at} /> },

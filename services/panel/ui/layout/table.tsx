@@ -1,4 +1,5 @@
-/** Table that is rendered as cards on narrow screens. */
+/** Table that is rendered as cards on narrow screens, and with some columns as lines of another one on small laptops. */
+import { useMediaQuery } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Direction, TableOrder } from './list-order.ts'
@@ -17,7 +18,14 @@ export interface Column<T> {
   by?: string
   /** Lets the user sort by this value; only for lists that are complete. */
   sort?: (row: T) => string | number
+  /** Label of the column that has this one as a line of its cells where the window is narrow; not for columns that sort. */
+  under?: string
+  /** Texts of any length: a long word breaks instead of widening the table. */
+  text?: boolean
 }
+
+/** Windows between cards and a table with every column (compare `global.css`). */
+const NARROW = '(min-width: 48em) and (max-width: 79.99em)'
 
 /** `name` is the accessible name. `order`: how the service sorted the rows. */
 export function DataTable<T>(props: {
@@ -27,8 +35,11 @@ export function DataTable<T>(props: {
   rowKey: (row: T) => string
   order?: TableOrder | undefined
 }) {
-  const { name, columns, rowKey } = props
+  const { name, rowKey } = props
   const { rows, sortable, sort } = useSorting(props)
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false })
+  const columns = isNarrow ? props.columns.filter(({ under }) => under === undefined) : props.columns
+  const linesOf = (label: string) => (isNarrow ? props.columns.filter(({ under }) => under === label) : [])
   return (
     <>
       <SortChoice columns={[...sortable.values()]} sort={sort} />
@@ -58,8 +69,16 @@ export function DataTable<T>(props: {
                     key={column.label}
                     data-label={column.hidden ? '' : column.label}
                     data-align={column.end ? 'end' : undefined}
+                    data-text={column.text || undefined}
                   >
-                    <div>{column.cell(row)}</div>
+                    <div>
+                      {column.cell(row)}
+                      {linesOf(column.label).map(({ label, cell }) => (
+                        <div key={label} className="pw-line">
+                          <span className="pw-field-name">{label}</span> {cell(row)}
+                        </div>
+                      ))}
+                    </div>
                   </td>
                 ))}
               </tr>
