@@ -32,8 +32,9 @@ RUN npm ci --no-audit --no-fund --loglevel=error
 COPY tsconfig.json ./
 COPY services services
 COPY scripts scripts
-ARG VERSION=unknown
-RUN RELEASE_VERSION="${VERSION}" node scripts/build-panel.ts
+# Only set for a release, whose documents have a tag.
+ARG RELEASE=
+RUN RELEASE_VERSION="${RELEASE}" node scripts/build-panel.ts
 
 # Processes then strip no types at their start, which saves each of them some 25 MiB: ADR 124.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS sources

@@ -40,6 +40,7 @@ export async function publishImage(target: Target, options: ImageOptions): Promi
   }
   const buildArguments = [
     `VERSION=${target.version}`,
+    `RELEASE=${target.version}`,
     `REVISION=${target.revision}`,
     `NODE_IMAGE=${await withDigest(target, options.nodeImage)}`,
     `BASE_IMAGE=${await withDigest(target, options.baseImage)}`,

@@ -8,7 +8,7 @@ export default defineConfig({
   plugins: [react()],
   define: {
     __VERSION__: JSON.stringify(manifest.version),
-    // Only the image of a release is built with its version: a checkout has that of the last release.
+    // Only a release has a tag with its documents: a checkout, or an image of one, has the version of the last release.
     __IS_RELEASE__: JSON.stringify(process.env.RELEASE_VERSION === manifest.version),
   },
   html: { cspNonce: '__CSP_NONCE__' },

@@ -370,6 +370,7 @@ test.each(['en', 'zh-CN'] as const)('selected messages are tried now, with what 
     if (request.method() === 'POST') asked.push(new URL(request.url()).pathname)
   })
   // Beside the button for all waiting messages, each says what it is about.
+  await page.getByRole('region', { name: labels.selection }).waitFor()
   const names = await page.getByRole('button').allInnerTexts()
   for (const name of [labels.bulk.retry.title, labels.bulk.cancel.title, queue.ask.retry, queue.ask.cancel])
     expect([name, names.filter(one => one === name).length]).toEqual([name, 1])

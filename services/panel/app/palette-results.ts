@@ -111,7 +111,7 @@ function useEndUsers(q: string): PaletteEntry[] {
   const found = useUsersOfApps(keys, q, EACH)
   // In the order of the apps: an answer that arrives early waits for those before it.
   const pending = found.findIndex(({ isPending }) => isPending)
-  const entries = searched.slice(0, pending < 0 ? undefined : pending).flatMap(({ app_key, app_name }, index) =>
+  const lists = searched.slice(0, pending < 0 ? undefined : pending).map(({ app_key, app_name }, index) =>
     (found[index]?.data?.users ?? []).map(
       ({ id, nickname, email }): PaletteEntry => ({
         kind: 'endUser',
@@ -121,7 +121,10 @@ function useEndUsers(q: string): PaletteEntry[] {
       }),
     ),
   )
-  return entries.slice(0, EACH)
+  // One of each app in turn, so that an app with many matches leaves room for the others.
+  return Array.from({ length: EACH }, (_, n) => lists.flatMap(list => list.slice(n, n + 1)))
+    .flat()
+    .slice(0, EACH)
 }
 
 /** Domains and accounts whose names the service finds for a text; `q` is the text after the pause. */

@@ -21,7 +21,7 @@ test.each([
 test.each([
   ['the image of this version', manifest.version, true],
   ['the image of another version', '99.0.0', false],
-  ['an image that is no release', 'unknown', false],
+  ['an image that is no release', '', false],
   ['a checkout', undefined, false],
 ])('a build for %s knows whether it is a release', async (_, version, isRelease) => {
   const before = process.env.RELEASE_VERSION
@@ -38,8 +38,11 @@ test.each([
   })
 })
 
-test('the image builds the panel with its version', async () => {
+test('only a release names its version to the panel of its image', async () => {
   const dockerfile = await readFile(join(PANEL, '../../Dockerfile'), 'utf8')
   const stage = dockerfile.split(/^FROM /m).find(text => /^.* AS panel$/m.test(text))
-  expect(stage).toMatch(/^ARG VERSION=unknown\nRUN RELEASE_VERSION="\$\{VERSION\}" node scripts\/build-panel\.ts$/m)
+  expect(stage).toMatch(/^ARG RELEASE=\nRUN RELEASE_VERSION="\$\{RELEASE\}" node scripts\/build-panel\.ts$/m)
+  expect(await readFile(join(PANEL, '../../scripts/release/image.ts'), 'utf8')).toContain('`RELEASE=${target.version}`')
+  for (const name of ['install.md', 'install.zh-CN.md'])
+    expect(await readFile(join(PANEL, '../../docs', name), 'utf8')).not.toContain('RELEASE=')
 })

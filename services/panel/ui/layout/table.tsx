@@ -38,8 +38,10 @@ export function DataTable<T>(props: {
   const { name, rowKey } = props
   const { rows, sortable, sort } = useSorting(props)
   const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false })
-  const columns = isNarrow ? props.columns.filter(({ under }) => under === undefined) : props.columns
-  const linesOf = (label: string) => (isNarrow ? props.columns.filter(({ under }) => under === label) : [])
+  const { t } = useTranslation()
+  const isLine = ({ under }: Column<T>) => isNarrow && props.columns.some(({ label }) => label === under)
+  const columns = props.columns.filter(column => !isLine(column))
+  const linesOf = (label: string) => props.columns.filter(column => isLine(column) && column.under === label)
   return (
     <>
       <SortChoice columns={[...sortable.values()]} sort={sort} />
@@ -75,7 +77,8 @@ export function DataTable<T>(props: {
                       {column.cell(row)}
                       {linesOf(column.label).map(({ label, cell }) => (
                         <div key={label} className="pw-line">
-                          <span className="pw-field-name">{label}</span> {cell(row)}
+                          <span className="pw-field-name">{label + t('label.separator')}</span>
+                          {cell(row)}
                         </div>
                       ))}
                     </div>
