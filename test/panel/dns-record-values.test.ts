@@ -61,7 +61,7 @@ async function recordsOf(visitor: Visitor, purpose: string, domain = DOMAIN) {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await open(page, `/domains/${domain}`)
   const optional = page.locator('details').filter({ has: page.locator('.pw-record') })
-  if ((await optional.count()) > 0 && !(await optional.first().evaluate('details => details.open')))
+  if ((await optional.count()) > 0 && (await optional.first().getAttribute('open')) === null)
     await optional.first().locator('summary').first().click()
   return page.getByRole('region', { name: new RegExp(`^${purpose} `) }).first()
 }
