@@ -39,8 +39,15 @@ test('a single file can be named, and what is stripped can be stripped again', a
   await writeFile(file, 'export const one: number = 1\n')
   for (let turn = 0; turn < 2; turn++) {
     expect(stripTypes([file])).toBe(1)
-    expect(await readFile(file, 'utf8')).toBe('export const one         = 1\n')
+    expect(await readFile(file, 'utf8')).toBe('export const one         = 1\n\n//# types removed\n')
   }
+})
+
+test('a file that was added to the image with its types is loaded by Node itself', async () => {
+  await writeFile(join(folder, 'main.ts'), "import { one } from './one.ts'\nprocess.stdout.write(String(one))\n")
+  stripTypes([folder])
+  await writeFile(join(folder, 'one.ts'), 'export const one: number = (1 as number) + 1\n')
+  expect((await run(process.execPath, ['--import', LOADER, join(folder, 'main.ts')])).stdout).toBe('2')
 })
 
 test('source that is not TypeScript ends with the error of the parser', async () => {

@@ -6,6 +6,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 
+/** The last line of a file without types, by which load-stripped.mjs knows it; that module has it, too. */
+const STRIPPED = '//# types removed\n'
+
 /** Strips the types; answers the number of files. Lines and columns stay, so that stack traces name the source. */
 export function stripTypes(paths: readonly string[]): number {
   const files = paths.flatMap(path =>
@@ -14,7 +17,10 @@ export function stripTypes(paths: readonly string[]): number {
       : [path],
   )
   const sources = files.filter(file => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-  for (const file of sources) writeFileSync(file, stripTypeScriptTypes(readFileSync(file, 'utf8')))
+  for (const file of sources) {
+    const source = readFileSync(file, 'utf8')
+    if (!source.endsWith(STRIPPED)) writeFileSync(file, `${stripTypeScriptTypes(source)}\n${STRIPPED}`)
+  }
   return sources.length
 }
 
