@@ -213,7 +213,10 @@ test.each([
     const table = page.getByRole('region', { name, exact: true }).last().getByRole('table')
     const row = table.getByRole('row').nth(1)
     const heading = (label: string) => table.getByRole('columnheader', { name: label, exact: true })
-    const line = (label: string) => row.locator('.pw-line').filter({ has: page.getByText(label, { exact: true }) })
+    const line = (label: string) =>
+      row
+        .locator('.pw-line')
+        .filter({ has: page.getByText(`${label}${labels.label.separator}`.trim(), { exact: true }) })
     await page.setViewportSize({ width: 1024, height: 900 })
     await line(lines[0] ?? '').waitFor()
     for (const label of lines)
