@@ -187,6 +187,7 @@ describe.each(['en', 'zh-CN'] as const)('the log in %s', language => {
       while ((await option.first().getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await page.waitForURL(url => url.pathname === path)
+      expect(await page.getByRole('dialog').count()).toBe(0)
     }
     expect(complaints).toEqual([])
     await leave()

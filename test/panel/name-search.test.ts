@@ -53,6 +53,7 @@ test.each(['en', 'zh-CN'] as const)('in %s, the palette and the lists find a nam
     await page.getByRole('combobox', { name: palette.label }).fill(text)
     await page.getByRole('option').filter({ hasText: text }).filter({ hasText: palette.kinds[kind] }).first().click()
     await page.waitForURL(url => `${url.pathname}${url.search}`.startsWith(path))
+    expect(await page.getByRole('dialog').count()).toBe(0)
   }
   for (const [path, text] of [
     ['/domains', 'own-997.example'],
@@ -66,6 +67,31 @@ test.each(['en', 'zh-CN'] as const)('in %s, the palette and the lists find a nam
   }
   await open(page, '/domains?search=nothing-like-it')
   await page.getByRole('heading', { name: words.noMatch }).waitFor()
+  expect(complaints).toEqual([])
+  await leave()
+})
+
+test('a domain of the account is offered as such, although the domains of all accounts are there first', async () => {
+  const { page, complaints, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/start')
+  for (const text of ['own-99', 'own-998']) {
+    const known = Promise.withResolvers<void>()
+    await page.route('**/api/v1/domains?*', async route => {
+      await known.promise
+      await route.continue()
+    })
+    const all = page.waitForResponse(response => response.url().includes(`/api/v1/admin/domains?search=${text}&`))
+    if (text === 'own-99') await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: catalogues.en.palette.label }).fill(text)
+    await (await all).finished()
+    const offered = await page.getByRole('option').allInnerTexts()
+    expect(offered.filter(one => one.includes(catalogues.en.operator.domainsTitle))).toEqual([])
+    known.resolve()
+    await page.getByRole('option').filter({ hasText: text }).first().waitFor()
+    await page.unroute('**/api/v1/domains?*')
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForURL(url => url.pathname === '/domains/own-998.example')
   expect(complaints).toEqual([])
   await leave()
 })

@@ -133,8 +133,12 @@ function useNamed(text: string, q: string): Record<'domains' | 'users', PaletteE
   const isAdmin = useSession().user.role === 'admin'
   const query = { search: longestWord(q), limit: READ }
   const enabled = q.length > 1 && q.length <= MAX_SEARCH
-  const own = useRead('listDomainsOperation', { query }, { enabled }).data?.data ?? []
-  const all = useRead('listAllDomainsOperation', { query }, { enabled: enabled && isAdmin }).data?.data ?? []
+  const ownRead = useRead('listDomainsOperation', { query }, { enabled })
+  const allRead = useRead('listAllDomainsOperation', { query }, { enabled: enabled && isAdmin })
+  const own = ownRead.data?.data ?? []
+  // Not before it is known which of them are own ones: these have a page of their own.
+  const isEarly = ownRead.data === undefined || (ownRead.isPlaceholderData && !allRead.isPlaceholderData)
+  const all = isEarly ? [] : (allRead.data?.data ?? [])
   const users = useRead('listUsersOperation', { query }, { enabled: enabled && isAdmin }).data?.data ?? []
   const ownIds = new Set(own.map(({ id }) => id))
   const domains = [

@@ -3,6 +3,7 @@ import { Modal, TextInput } from '@mantine/core'
 import { IconArrowRight, IconMail, IconSearch, IconUser, IconWorld } from '@tabler/icons-react'
 import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { useTranslation } from 'react-i18next'
 import { type PaletteEntry, usePaletteEntries } from './palette-results.ts'
 
@@ -43,7 +44,8 @@ function Search({ close }: { close: () => void }) {
   }, [active])
   const open = (entry: PaletteEntry | undefined) => {
     if (!entry) return
-    close()
+    // Gone before the address changes: Ctrl-K on the next page opens another one.
+    flushSync(close)
     router.history.push(entry.href)
   }
   const onKeyDown = (event: KeyboardEvent) => {
