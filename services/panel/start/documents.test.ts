@@ -42,7 +42,9 @@ test('only a release names its version to the panel of its image', async () => {
   const dockerfile = await readFile(join(PANEL, '../../Dockerfile'), 'utf8')
   const stage = dockerfile.split(/^FROM /m).find(text => /^.* AS panel$/m.test(text))
   expect(stage).toMatch(/^ARG RELEASE=\nRUN RELEASE_VERSION="\$\{RELEASE\}" node scripts\/build-panel\.ts$/m)
-  expect(await readFile(join(PANEL, '../../scripts/release/image.ts'), 'utf8')).toMatch(/`RELEASE=\$\{target\.version\}`/)
+  expect(await readFile(join(PANEL, '../../scripts/release/image.ts'), 'utf8')).toMatch(
+    /`RELEASE=\$\{target\.version\}`/,
+  )
   for (const name of ['install.md', 'install.zh-CN.md'])
     expect(await readFile(join(PANEL, '../../docs', name), 'utf8')).not.toContain('RELEASE=')
 })
