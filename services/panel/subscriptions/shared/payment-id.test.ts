@@ -7,4 +7,4 @@ test.each([
   ['4200001', false],
   ['0000000000000001', false],
   ['', false],
-])('%j is of what nobody paid for: %s', (id, unpaid) => expect(isUnpaid(id)).toBe(unpaid))
+])('%j is of what was not paid: %s', (id, unpaid) => expect(isUnpaid(id)).toBe(unpaid))
