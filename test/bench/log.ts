@@ -17,6 +17,7 @@ import { firstIdAt, MESSAGES } from '../../services/mail/store/messages.ts'
 import { sweepFinalBodies } from '../../services/mail/store/retention.ts'
 import { collectionOf, ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { giveToken, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { profileCommands } from '../support/database/profile.ts'
 import { freePort } from '../support/database/test-mongod.ts'
 import { openSender } from '../support/mail/load-sender.ts'
 import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
@@ -30,6 +31,8 @@ const [count = 2_000_000, seconds = 10] = process.argv.slice(2).map(Number)
 const SEARCHERS = 8
 /** Requests a second of each kind, and of an export. */
 const [RATE, EXPORT_RATE] = [100, 1]
+/** Collections that questions about the log read. */
+const READ_BY_QUESTIONS = ['messages', 'log_blocks', 'events', 'stats_days', 'stats_hours']
 /** Clients that send as fast as their messages are accepted. */
 const SENDERS = 20
 /** Messages whose time ends, and messages with a body that is removed, while others are accepted. */
@@ -129,22 +132,14 @@ async function ask(questions: Record<string, Question>, samples: readonly Messag
 
 /** The commands of one question: how many, their plans, and the keys and documents that they read. */
 async function reads(send: Question, sample: MessageDoc): Promise<Row> {
-  await mongo.db.command({ profile: 0 })
   await mongo.db.dropCollection('system.profile').catch(() => false)
-  await mongo.db.createCollection('system.profile', { capped: true, size: 16 * 1024 * 1024 })
-  await mongo.db.command({ profile: 2 })
+  const read = await profileCommands(mongo, READ_BY_QUESTIONS)
   await send(sample)
-  await mongo.db.command({ profile: 0 })
-  const all = await mongo.db
-    .collection('system.profile')
-    .find({ keysExamined: { $exists: true } })
-    .toArray()
-  const sum = (field: string) => all.reduce((total, one) => total + Number(one[field] ?? 0), 0)
-  const plans = new Set(all.flatMap(({ planSummary }) => String(planSummary).match(/[A-Z]+ \{[^}]*\}|[A-Z]+/g) ?? []))
+  const all = await read()
+  const sum = (field: 'keysExamined' | 'docsExamined') => all.reduce((total, one) => total + one[field], 0)
+  const plans = new Set(all.flatMap(({ plan }) => plan.match(/[A-Z]+ \{[^}]*\}|[A-Z]+/g) ?? []))
   return {
-    commands: all.length,
-    keys: sum('keysExamined'),
-    documents: sum('docsExamined'),
+    ...{ commands: all.length, keys: sum('keysExamined'), documents: sum('docsExamined') },
     plans: [...plans].join('; '),
   }
 }

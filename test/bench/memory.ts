@@ -3,6 +3,7 @@
  * `node test/bench/memory.ts [messages, default 100,000] [octets] [points]`; the flags of the image, a cache of 1 GiB.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importDkimKey } from '../../services/mail/domains/dkim-keys.ts'
 import { domains } from '../../services/mail/domains/store/domain-model.ts'
@@ -12,42 +13,38 @@ import { PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { openSender } from '../support/mail/load-sender.ts'
 import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
 import { IMAGE_FLAGS } from '../support/processes/image-flags.ts'
-import { residentMiB, startService } from '../support/processes/service-process.ts'
 import { note, printTable, type Row } from './direct/table.ts'
-import { startSink, until } from './rig.ts'
+import { residentMiB, SESSION_SECRET, startSink, startWorker, until } from './rig.ts'
 
 const [count = 100_000, bytes = 4_096, points = 20] = process.argv.slice(2).map(Number)
 const CONNECTIONS = 20
 const REST_MS = 20_000
-const secret = randomBytes(32).toString('hex')
-const env = { SESSION_SECRET: secret, MAIL_HOSTNAME: 'mail.bench.example', METRICS_PORT: '0', LOG_LEVEL: 'warn' }
-const submission = await startSubmissionProcess({ ...env, LOG_LEVEL: 'info' }, { flags: IMAGE_FLAGS })
+const env = { SESSION_SECRET, MAIL_HOSTNAME: 'mail.bench.example', LOG_LEVEL: 'info' }
+const submission = await startSubmissionProcess(env, { flags: IMAGE_FLAGS })
 const { mongo, mongod } = submission
 await mongo.db.admin().command({ setParameter: 1, wiredTigerEngineRuntimeConfig: 'cache_size=1G' })
 const domain = await collectionOf(mongo.db, domains).findOne({ name: 'example.org' })
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pem = String(privateKey.export({ format: 'pem', type: 'pkcs1' }))
-const key = importDkimKey(createSecrets(secret), domain?._id ?? '', 's1', pem, new Date())
+const key = importDkimKey(createSecrets(SESSION_SECRET), domain?._id ?? '', 's1', pem, new Date())
 await collectionOf(mongo.db, domains).updateOne(
   { name: 'example.org' },
   { $set: { dkim: [{ ...key, state: 'active' }] } },
 )
 const sink = await startSink()
-const relay = { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${sink.port}` }
-const worker = startService(
-  'worker',
-  { ...env, ...relay, LOG_LEVEL: 'info', MONGODB_URI: mongod.uri.replace('/?', '/postwright?') },
-  { flags: IMAGE_FLAGS },
-)
-await worker.line('ready')
+const worker = await startWorker({ uri: mongod.uri.replace('/?', '/postwright?') }, sink.port, IMAGE_FLAGS)
+const workerPid = worker.pid ?? 0
 
 const started = performance.now()
 const rows: Row[] = []
 function point(messages: number | string): void {
-  const mib = (pid: number) => Math.round(residentMiB(pid))
   rows.push({
     ...{ messages, seconds: Math.round((performance.now() - started) / 1_000) },
-    ...{ 'SMTP MiB': mib(submission.service.pid), 'worker MiB': mib(worker.pid), 'mongod MiB': mib(mongod.pid) },
+    ...{
+      'SMTP MiB': residentMiB(submission.service.pid),
+      'worker MiB': residentMiB(workerPid),
+      'mongod MiB': residentMiB(mongod.pid),
+    },
   })
   note(JSON.stringify(rows.at(-1)))
 }
@@ -79,7 +76,8 @@ printTable(
   `memory while ${count} messages of ${bytes} octets pass, ${received} received, ${signed} signed, ${duplicates} twice`,
   rows,
 )
+const exited = once(worker, 'exit')
 worker.kill('SIGTERM')
-await worker.exited
+await exited
 sink.stop()
 await submission.stop()

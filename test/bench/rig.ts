@@ -108,7 +108,11 @@ export async function startRig(): Promise<Rig> {
 }
 
 /** Starts a worker process that relays to a port of this machine, and waits until it is ready. */
-export async function startWorker(rig: Rig, port: number, flags: readonly string[] = []): Promise<ChildProcess> {
+export async function startWorker(
+  rig: Pick<Rig, 'uri'>,
+  port: number,
+  flags: readonly string[] = [],
+): Promise<ChildProcess> {
   const child = spawn(process.execPath, [...flags, join(root, 'services', 'worker.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {

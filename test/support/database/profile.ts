@@ -19,6 +19,7 @@ export interface Profiled {
   /** What it asked for; one for each part of a union. Empty: it named no documents (an insert, an index, a size). */
   filters: Filter[]
   plan: string
+  keysExamined: number
   docsExamined: number
   returned: number
 }
@@ -45,11 +46,12 @@ export async function profileCommands(
         ns: { $in: collections.map(name => `${db.databaseName}.${name}`) },
       })
       .toArray()
-    return found.map(({ op, ns, command, originatingCommand, planSummary, docsExamined, nreturned }) => ({
+    return found.map(({ op, ns, command, originatingCommand, planSummary, keysExamined, docsExamined, nreturned }) => ({
       op,
       collection: ns.slice(db.databaseName.length + 1),
       filters: filtersOf(originatingCommand ?? command ?? {}),
       plan: planSummary ?? '',
+      keysExamined: keysExamined ?? 0,
       docsExamined: docsExamined ?? 0,
       returned: nreturned ?? 0,
     }))
