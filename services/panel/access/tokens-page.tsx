@@ -74,7 +74,12 @@ function Tokens({ tokens, show, order }: { tokens: readonly Token[]; show: ShowS
         </Group>
       ),
     },
-    { label: t('access.prefix'), under: name, cell: token => <span className="pw-mono">{token.prefix}…</span> },
+    {
+      label: t('access.prefix'),
+      under: name,
+      text: true,
+      cell: token => <span className="pw-mono">{token.prefix}…</span>,
+    },
     {
       label: t('messages.state'),
       cell: token => {
