@@ -6,7 +6,6 @@ import { cellsOf } from '../store/cells.ts'
 import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { unsubscribeFields } from '../streams/rules/unsubscribe-fields.ts'
-import { compose } from './compose.ts'
 import { divertMessage } from './divert-message.ts'
 import { createEnqueue, type Enqueue } from './store/store-accepted.ts'
 import { createSystemSenders, SYSTEM_USER, type SystemSender } from './system-sender.ts'
@@ -52,6 +51,8 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     const mailbox = (email: string) => ({ name: '', email })
     const headers = new Map([...AUTOMATIC, ...(unsubscribeUrl ? unsubscribeFields({ url: unsubscribeUrl }) : [])])
     const request = { from: mailbox(from), to: [mailbox(to)], subject, text, headers }
+    // Loaded by the first mail: the composer takes 3 MiB, and a worker that sends no reminders has no use for it.
+    const { compose } = await import('./compose.ts')
     const outcome = await enqueue({
       id,
       user_id: SYSTEM_USER,

@@ -4,7 +4,7 @@ import { TRACKING_PATH } from '../message/tracking-host.ts'
 import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import { UNSUBSCRIBE_PATH } from '../streams/unsubscribe-link.ts'
-import { planRewriting, type Rewriting } from './rewriting/rewrite-message.ts'
+import type { Rewriting } from './rewriting/rewrite-message.ts'
 import { trackingOf } from './rules/track-choice.ts'
 import type { FindTrackedDomain } from './tracked-domains.ts'
 import { clickUrl, openUrl } from './tracking-link.ts'
@@ -37,6 +37,8 @@ export function createFindTracking({ findDomain, secrets, appUrl }: FindTracking
     if (!wanted.opens && !wanted.clicks) return undefined
     const ownPrefixes = [`${appUrl}${UNSUBSCRIBE_PATH}/`, `${base}${TRACKING_PATH}/`]
     let plan: Promise<Rewriting | undefined> | undefined
+    // Loaded by the first message that is tracked: the reader of HTML takes 4 MiB.
+    const { planRewriting } = await import('./rewriting/rewrite-message.ts')
     const planFor = (raw: Buffer) => {
       plan ??= planRewriting(raw, { ...wanted, ownPrefixes })
       return plan

@@ -1,7 +1,7 @@
 /** Requests to addresses that users choose: only into the public internet, over TLS, without redirects, never for long. */
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, fetch, type Response } from 'undici'
+import type { RequestInit, Response } from 'undici'
 import { inEnglish, type Sentence, SentenceError, sentence } from '../sentences/sentence.ts'
 import { VERSION } from '../version.ts'
 import { isLoopback, isPublicAddress } from './public-address.ts'
@@ -85,11 +85,27 @@ function guardedLookup(resolve: Lookup, allowed: (address: string) => boolean): 
   }
 }
 
-/** Connects to allowed addresses only. */
-export function guardedAgent(allowPrivate: AllowPrivate, resolve: Lookup = lookup, ca?: string): Agent {
+/** The `fetch` of undici, without a choice of its dispatcher. */
+export type GuardedFetch = (url: string, init: Omit<RequestInit, 'dispatcher'>) => Promise<Response>
+
+/**
+ * Connects to allowed addresses only, over a pool of its own. undici is loaded by the first call: it takes 12 MiB, and
+ * most processes of most installations call no address of a user.
+ */
+export function guardedFetch(allowPrivate: AllowPrivate, resolve: Lookup = lookup, ca?: string): GuardedFetch {
   const allowed = (address: string) =>
     allowPrivate === true || isPublicAddress(address) || (allowPrivate === 'loopback' && isLoopback(address))
-  return new Agent({ connect: { lookup: guardedLookup(resolve, allowed), ...(ca !== undefined && { ca }) } })
+  const load = async () => {
+    const { Agent, fetch } = await import('undici')
+    const connect = { lookup: guardedLookup(resolve, allowed), ...(ca !== undefined && { ca }) }
+    return { fetch, dispatcher: new Agent({ connect }) }
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  return async (url, init) => {
+    loaded ??= load()
+    const { fetch, dispatcher } = await loaded
+    return fetch(url, { ...init, dispatcher })
+  }
 }
 
 /** Creates a guarded post. With `allowPrivate` all addresses and plain HTTP are allowed, or those of this machine. */
@@ -103,7 +119,7 @@ export function createGuardedPost({
   /** Certificate authorities instead of the usual ones, in tests. */
   ca?: string | undefined
 }): GuardedPost {
-  const agent = guardedAgent(allowPrivate, resolve, ca)
+  const fetch = guardedFetch(allowPrivate, resolve, ca)
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0, keepAnswerBytes = 0 }) => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong) throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
@@ -113,7 +129,6 @@ export function createGuardedPost({
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
-      dispatcher: agent,
     })
     const { status } = response
     if (maxAnswerBytes > 0) return { status, text: await readAnswer(response, maxAnswerBytes) }

@@ -1,10 +1,10 @@
 /** Fetches what users name by its address: from the public internet only, bounded in bytes, time and redirects. */
-import { fetch, type Response } from 'undici'
+import type { Response } from 'undici'
 import { SentenceError } from '../sentences/sentence.ts'
 import {
   type AllowPrivate,
   findTargetError,
-  guardedAgent,
+  guardedFetch,
   type Lookup,
   TARGET_ERRORS,
   USER_AGENT,
@@ -39,7 +39,7 @@ export function createGuardedGet({
   allowPrivate: AllowPrivate
   resolve?: Lookup
 }): GuardedGet {
-  const dispatcher = guardedAgent(allowPrivate, resolve)
+  const fetch = guardedFetch(allowPrivate, resolve)
   const get = async (url: string, signal: AbortSignal, redirects: number): Promise<Response> => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong && wrong !== 'tls_required') throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
@@ -47,7 +47,6 @@ export function createGuardedGet({
       headers: { 'user-agent': USER_AGENT },
       redirect: 'manual',
       signal,
-      dispatcher,
     })
     const location = response.headers.get('location')
     const isRedirect = response.status >= 300 && response.status < 400 && location !== null

@@ -4,7 +4,6 @@ import { X509Certificate } from 'node:crypto'
 import { isIP, type LookupFunction } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { domainToASCII } from 'node:url'
-import { Agent, request } from 'undici'
 import { HOUR_MS } from '../../../platform/durations.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import {
@@ -137,6 +136,8 @@ async function download(host: string, addresses: readonly string[], { ca, port =
     const [first] = found
     return all || !first ? done(null, found) : done(null, first.address, first.family)
   }
+  // Loaded here: most processes never get this far, and it takes 12 MiB.
+  const { Agent, request } = await import('undici')
   const agent = new Agent({
     connect: { lookup, checkServerIdentity: checkPolicyHost, ...(ca !== undefined && { ca }) },
     maxResponseSize: MAX_POLICY_BYTES,

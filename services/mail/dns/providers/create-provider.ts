@@ -1,7 +1,7 @@
 /** Makes the provider of an account from its type and credentials. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { guardedAgent } from '../../../platform/network/guarded-fetch.ts'
+import { guardedFetch } from '../../../platform/network/guarded-fetch.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
 import type { Config } from '../../../platform/process/config.ts'
@@ -118,8 +118,8 @@ function refuseIdentity(
 }
 
 /** Shared by all accounts: each has a pool of connections. */
-const PUBLIC_ONLY = guardedAgent(false)
-const ANYWHERE = guardedAgent(true)
+const PUBLIC_ONLY = guardedFetch(false)
+const ANYWHERE = guardedFetch(true)
 
 /**
  * The addresses that the provider at a URL may have: public ones over TLS, or any for a host that an administrator lists
@@ -130,14 +130,14 @@ export function webhookAccess(
   url: string,
   config: Pick<Config, 'DNS_PRIVATE_WEBHOOKS'>,
   account: ProviderAccount,
-): Pick<WebhookContext, 'allowPrivate' | 'dispatcher'> {
+): Pick<WebhookContext, 'allowPrivate' | 'guardedFetch'> {
   const { host, hostname } = new URL(url)
   const allowPrivate = config.DNS_PRIVATE_WEBHOOKS.some(entry => {
     const [, owner, allowed = ''] = /^(?:([^/]*)\/)?(.*)$/.exec(entry.toLowerCase()) ?? []
     if (!isOwner(account, owner)) return false
     return allowed === host || allowed === hostname || (allowed.startsWith('*.') && hostname.endsWith(allowed.slice(1)))
   })
-  return { allowPrivate, dispatcher: allowPrivate ? ANYWHERE : PUBLIC_ONLY }
+  return { allowPrivate, guardedFetch: allowPrivate ? ANYWHERE : PUBLIC_ONLY }
 }
 
 /** Without an owner an entry is for ClusterDNSProviders, which administrators make. */

@@ -1,7 +1,7 @@
 /** One HTTP call to a DNS provider: limited, timed and counted. Errors show whether a write may have taken effect. */
 
-import { type Dispatcher, fetch as undiciFetch } from 'undici'
 import type { z } from 'zod'
+import type { GuardedFetch } from '../../../platform/network/guarded-fetch.ts'
 import { type Sentence, SentenceError, sentence } from '../../../platform/sentences/sentence.ts'
 import { type CallBudget, DnsProviderError, type ProviderType } from './provider.ts'
 
@@ -15,8 +15,8 @@ export interface CloudContext {
   counted: (operation: string, outcome: string) => void
   /** Milliseconds for one call; default 15 s. */
   timeoutMs?: number
-  /** Chooses the addresses that may be connected to; absent: all. */
-  dispatcher?: Dispatcher
+  /** Connects to some addresses only; absent: to all. */
+  guardedFetch?: GuardedFetch
 }
 
 /** A `write` whose answer is lost has an unknown outcome. */
@@ -120,8 +120,8 @@ async function send(provider: ProviderType, context: CloudContext, call: HttpCal
       ...(body === undefined ? {} : { body }),
       signal: AbortSignal.timeout(context.timeoutMs ?? TIMEOUT_MS),
     }
-    const { dispatcher } = context
-    const response = dispatcher ? await undiciFetch(url, { ...options, dispatcher }) : await fetch(url, options)
+    const { guardedFetch } = context
+    const response = guardedFetch ? await guardedFetch(url, options) : await fetch(url, options)
     return { status: response.status, headers: response.headers, body: await readBody(response.body ?? [], maxBytes) }
   } catch (error) {
     throw callFailure(provider, call, error)
@@ -152,7 +152,7 @@ function callFailure(
   if (error instanceof AnswerTooLong)
     return new DnsProviderError(provider, lost, sentence('dns_provider.answer_too_long', { bytes: maxBytes }))
   const cause = error instanceof Error ? error.cause : undefined
-  // The dispatcher refused the address.
+  // guardedFetch refused the address.
   if (cause instanceof SentenceError)
     return new DnsProviderError(
       provider,

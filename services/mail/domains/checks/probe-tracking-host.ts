@@ -1,6 +1,5 @@
 /** Asks a host of a sender whether it leads to this installation: a record in DNS alone does not show that links work. */
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, request } from 'undici'
 import { USER_AGENT } from '../../../platform/network/guarded-fetch.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
@@ -45,6 +44,8 @@ async function probe(
 ): Promise<Sentence | undefined> {
   const addresses = await addressesOf(host, lookup, config.DNS_ALLOW_PRIVATE)
   if (addresses.length === 0) return sentence('tracking.no_address')
+  // Loaded here: most installations have no host for tracking, and it takes 12 MiB.
+  const { Agent, request } = await import('undici')
   const agent = new Agent({ connect: { lookup: fixedLookup(addresses) }, maxResponseSize: MAX_ANSWER_BYTES })
   try {
     const { statusCode, body } = await request(`${url}${PROBE_PATH}`, {

@@ -1,6 +1,5 @@
 /** Signatures of Huawei's in-app purchases: a JWS whose certificate chain ends at the Huawei root. */
 import { X509Certificate } from 'node:crypto'
-import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { z } from 'zod'
 import { NoticeRefused } from './notice.ts'
 
@@ -11,13 +10,14 @@ const header = z.object({ alg: z.literal('ES256'), x5c: z.array(z.string()).leng
 
 /** The payload of a JWS whose signature and certificate chain are valid at `now`. Rejects with {@link NoticeRefused}. */
 export async function openJws(jws: string, rootPem: string, now: Date): Promise<unknown> {
-  const parsed = header.safeParse(headerOf(jws))
+  const parsed = header.safeParse(await headerOf(jws))
   if (!parsed.success) throw new NoticeRefused('forged', 'not ES256 with a chain of three')
   const leaf = trustedLeaf(parsed.data.x5c, rootPem, now)
   return payloadOf(await verified(jws, leaf))
 }
 
-function headerOf(jws: string): unknown {
+async function headerOf(jws: string): Promise<unknown> {
+  const { decodeProtectedHeader } = await import('jose')
   try {
     return decodeProtectedHeader(jws)
   } catch {
@@ -26,6 +26,7 @@ function headerOf(jws: string): unknown {
 }
 
 async function verified(jws: string, { publicKey }: X509Certificate): Promise<Uint8Array> {
+  const { compactVerify, errors } = await import('jose')
   try {
     return (await compactVerify(jws, publicKey, { algorithms: ['ES256'] })).payload
   } catch (error) {

@@ -1,6 +1,5 @@
 /** Huawei's key event notices, version 3, and the status query that they trigger. */
 import { createHash, createPrivateKey } from 'node:crypto'
-import { SignJWT } from 'jose'
 import { z } from 'zod'
 import type { GuardedPost } from '../../../platform/network/guarded-fetch.ts'
 import { openJws } from './huawei-jws.ts'
@@ -146,11 +145,12 @@ async function call(
 }
 
 /** The token of one request: bound to its body by a digest, valid for an hour. */
-function tokenFor(
+async function tokenFor(
   { issuer_id, key_id, application_id, private_key }: HuaweiSettings,
   body: string,
   now: Date,
 ): Promise<string> {
+  const { SignJWT } = await import('jose')
   const iat = Math.floor(now.getTime() / 1000)
   const digest = createHash('sha256').update(body).digest('hex')
   return new SignJWT({ iss: issuer_id, aud: 'iap-v1', iat, exp: iat + 3_600, aid: application_id, digest })

@@ -1,5 +1,5 @@
 /** Access to the APIs of Google Cloud: by the key of a service account, or as the pod. */
-import { importPKCS8, SignJWT } from 'jose'
+import type { CryptoKey } from 'jose'
 import type { Config } from '../../../../platform/process/config.ts'
 import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callProvider } from '../http-call.ts'
@@ -26,6 +26,7 @@ export async function keyAccess(
   { GOOGLE_TOKEN_URL: url }: GoogleSettings,
   context: CloudContext,
 ): Promise<GoogleAccess> {
+  const { SignJWT } = await import('jose')
   const now = Math.floor(context.now().getTime() / 1000)
   const assertion = await new SignJWT({ scope: SCOPE })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.private_key_id })
@@ -58,7 +59,8 @@ export async function podAccess(
   return { token, project: body.trim() }
 }
 
-async function privateKey({ private_key }: ServiceAccountKey): ReturnType<typeof importPKCS8> {
+async function privateKey({ private_key }: ServiceAccountKey): Promise<CryptoKey> {
+  const { importPKCS8 } = await import('jose')
   try {
     return await importPKCS8(private_key, 'RS256')
   } catch {
