@@ -2,9 +2,10 @@
  * HTTP servers that stop without losing a request (ADR 64): what is being answered is finished, every answer
  * ends its connection, and a connection without a request is closed only after a moment of silence.
  */
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { listen } from '../network/listen.ts'
+import { createServer } from '../network/node-http.ts'
 
 /** Where and what to serve. */
 export interface HttpServerOptions {

@@ -1,6 +1,6 @@
 /** `/healthz`, `/readyz` and `/metrics` of a process. */
-import { createServer } from 'node:http'
 import { listen } from '../network/listen.ts'
+import { createServer } from '../network/node-http.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Config } from './config.ts'
 
