@@ -102,7 +102,11 @@ export function guardedFetch(allowPrivate: AllowPrivate, resolve: Lookup = looku
   }
   let loaded: ReturnType<typeof load> | undefined
   return async (url, init) => {
-    loaded ??= load()
+    // A load that failed, for want of file descriptors, is repeated.
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    })
     const { fetch, dispatcher } = await loaded
     return fetch(url, { ...init, dispatcher })
   }
@@ -119,11 +123,11 @@ export function createGuardedPost({
   /** Certificate authorities instead of the usual ones, in tests. */
   ca?: string | undefined
 }): GuardedPost {
-  const fetch = guardedFetch(allowPrivate, resolve, ca)
+  const guarded = guardedFetch(allowPrivate, resolve, ca)
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0, keepAnswerBytes = 0 }) => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong) throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
-    const response = await fetch(url, {
+    const response = await guarded(url, {
       method: 'POST',
       headers: { 'user-agent': USER_AGENT, ...headers },
       body,

@@ -39,11 +39,11 @@ export function createGuardedGet({
   allowPrivate: AllowPrivate
   resolve?: Lookup
 }): GuardedGet {
-  const fetch = guardedFetch(allowPrivate, resolve)
+  const guarded = guardedFetch(allowPrivate, resolve)
   const get = async (url: string, signal: AbortSignal, redirects: number): Promise<Response> => {
     const wrong = findTargetError(url, { allowPrivate })
     if (wrong && wrong !== 'tls_required') throw new SentenceError(TARGET_ERRORS[wrong](new URL(url)))
-    const response = await fetch(url, {
+    const response = await guarded(url, {
       headers: { 'user-agent': USER_AGENT },
       redirect: 'manual',
       signal,

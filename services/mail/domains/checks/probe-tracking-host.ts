@@ -1,5 +1,6 @@
 /** Asks a host of a sender whether it leads to this installation: a record in DNS alone does not show that links work. */
 import { isIP, type LookupFunction } from 'node:net'
+import type { Agent } from 'undici'
 import { USER_AGENT } from '../../../platform/network/guarded-fetch.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
@@ -44,11 +45,12 @@ async function probe(
 ): Promise<Sentence | undefined> {
   const addresses = await addressesOf(host, lookup, config.DNS_ALLOW_PRIVATE)
   if (addresses.length === 0) return sentence('tracking.no_address')
-  // Loaded here: most installations have no host for tracking, and it takes 12 MiB.
-  const { Agent, request } = await import('undici')
-  const agent = new Agent({ connect: { lookup: fixedLookup(addresses) }, maxResponseSize: MAX_ANSWER_BYTES })
+  let agent: Agent | undefined
   try {
-    const { statusCode, body } = await request(`${url}${PROBE_PATH}`, {
+    // Loaded here: most installations have no host for tracking, and it takes 12 MiB.
+    const undici = await import('undici')
+    agent = new undici.Agent({ connect: { lookup: fixedLookup(addresses) }, maxResponseSize: MAX_ANSWER_BYTES })
+    const { statusCode, body } = await undici.request(`${url}${PROBE_PATH}`, {
       ...{ dispatcher: agent, signal: AbortSignal.timeout(PROBE_MS), headers: { 'user-agent': USER_AGENT } },
     })
     const text = statusCode === 200 ? (await body.text()).trim() : ''
@@ -57,7 +59,7 @@ async function probe(
   } catch (error) {
     return sentence('tracking.connection', { error: messageOf(error) })
   } finally {
-    await agent.destroy()
+    await agent?.destroy()
   }
 }
 
