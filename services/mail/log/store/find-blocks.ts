@@ -60,10 +60,10 @@ export async function* blocksWithAll(
   let at = begin
   while (at !== undefined && end && !way.isPast(at, end._id)) {
     const { ids, reached } = await shared(blocks, terms, { at, end: end._id, way })
-    const places = await blocks
-      .find({ _id: { $in: [...ids] } }, { projection: PLACE, sort: { _id: way.sort } })
-      .toArray()
-    const edge = await edgeOf(blocks, way.sort === 1 ? -1 : 1, { [way.upTo]: reached })
+    const [places, edge] = await Promise.all([
+      placesOf(blocks, ids, way),
+      edgeOf(blocks, way.sort === 1 ? -1 : 1, { [way.upTo]: reached }),
+    ])
     const isEnd: boolean = !way.isPast(end._id, reached) || !edge || way.isLast(edge, bounds)
     yield { places: places.filter(isWithin), next: isEnd || !edge ? null : way.after(edge) }
     at = isEnd ? undefined : reached + way.sort
@@ -129,6 +129,12 @@ async function idsWith(
     .limit(AHEAD)
     .toArray()
   return found.map(({ _id: id }) => id)
+}
+
+/** Where these blocks are, in the direction of the search. Most rounds for a rare term find none. */
+async function placesOf(blocks: Collection<LogBlockDoc>, ids: readonly number[], { sort }: Way): Promise<BlockPlace[]> {
+  if (ids.length === 0) return []
+  return blocks.find({ _id: { $in: [...ids] } }, { projection: PLACE, sort: { _id: sort } }).toArray()
 }
 
 /** The oldest (1) or newest (-1) block of a range of numbers. */
