@@ -38,7 +38,10 @@ export function createResolver(options: ResolverOptions): Resolver {
   const { servers, port, allowPrivate, timeoutMs = TIMEOUT_MS, deadlineMs = DEADLINE_MS } = options
   const configured = servers.length > 0 ? servers : getServers()
   const recursors = configured.slice(0, MAX_RECURSORS).map(parseServer)
-  const knownServers = new LRUCache<string, NamedServer[]>({ max: KNOWN_ZONES, ttl: KNOWN_MS })
+  const knownServers = new LRUCache<string, NamedServer[]>({
+    // With `max` it would allocate memory for all of them in advance.
+    ...{ maxSize: KNOWN_ZONES, sizeCalculation: () => 1, ttl: KNOWN_MS },
+  })
   return { session: () => openSession({ recursors, port, allowPrivate, timeoutMs, deadlineMs, knownServers }) }
 }
 

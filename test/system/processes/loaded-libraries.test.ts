@@ -35,6 +35,8 @@ test.each([
   ['inbound', ['undici', 'jose', 'parse5']],
   ['admin', ['undici', 'jose', 'parse5', 'nodemailer']],
   ['send', ['undici', 'jose']],
+  ['compat', ['undici']],
+  ['panel', ['undici']],
 ])('%s begins without %j', async (service, unwanted) => {
   const { packages } = await loadedBy(service)
   expect(packages).toContain('mongodb')
