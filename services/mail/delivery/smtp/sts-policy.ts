@@ -1,10 +1,11 @@
 /** Finds and downloads the MTA-STS policy of a domain (RFC 8461 sections 3.3 and 5.1). */
 
 import { X509Certificate } from 'node:crypto'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import { HOUR_MS } from '../../../platform/durations.ts'
+import { getFromAddresses } from '../../../platform/network/get-from-addresses.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import {
   currentPolicy,
@@ -131,31 +132,13 @@ async function addressesOf(resolve: ResolveRecords, host: string, { allowPrivate
 
 /** The policy file. Rejects unless the host, reached at one of these addresses, answers 200 with text/plain. */
 async function download(host: string, addresses: readonly string[], { ca, port = 443 }: StsOptions): Promise<string> {
-  const lookup: LookupFunction = (_host, { all }, done) => {
-    const found = addresses.map(address => ({ address, family: isIP(address) }))
-    const [first] = found
-    return all || !first ? done(null, found) : done(null, first.address, first.family)
-  }
-  // Loaded here: most processes never get this far, and it takes 12 MiB.
-  const { Agent, request } = await import('undici')
-  const agent = new Agent({
-    connect: { lookup, checkServerIdentity: checkPolicyHost, ...(ca !== undefined && { ca }) },
-    maxResponseSize: MAX_POLICY_BYTES,
+  const { status, type, text } = await getFromAddresses({
+    url: `https://${host}:${port}/.well-known/mta-sts.txt`,
+    ...{ addresses, timeoutMs: FETCH_MS, maxBytes: MAX_POLICY_BYTES },
+    tls: { checkServerIdentity: checkPolicyHost, ...(ca !== undefined && { ca }) },
   })
-  try {
-    const { statusCode, headers, body } = await request(`https://${host}:${port}/.well-known/mta-sts.txt`, {
-      dispatcher: agent,
-      signal: AbortSignal.timeout(FETCH_MS),
-    })
-    const type = String(headers['content-type'] ?? '')
-      .split(';')[0]
-      ?.trim()
-      .toLowerCase()
-    if (statusCode !== 200 || type !== 'text/plain') throw new Error(`${host} answered ${statusCode} with ${type}`)
-    return await body.text()
-  } finally {
-    await agent.destroy()
-  }
+  if (status !== 200 || type !== 'text/plain') throw new Error(`${host} answered ${status} with ${type}`)
+  return text
 }
 
 /** Section 3.3 allows DNS names of the subjectAltName only, and wildcards only as the complete leftmost label. */

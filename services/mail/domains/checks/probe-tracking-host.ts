@@ -1,6 +1,6 @@
 /** Asks a host of a sender whether it leads to this installation: a record in DNS alone does not show that links work. */
-import { isIP, type LookupFunction } from 'node:net'
-import type { Agent } from 'undici'
+import { isIP } from 'node:net'
+import { getFromAddresses } from '../../../platform/network/get-from-addresses.ts'
 import { USER_AGENT } from '../../../platform/network/guarded-fetch.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
@@ -45,21 +45,15 @@ async function probe(
 ): Promise<Sentence | undefined> {
   const addresses = await addressesOf(host, lookup, config.DNS_ALLOW_PRIVATE)
   if (addresses.length === 0) return sentence('tracking.no_address')
-  let agent: Agent | undefined
   try {
-    // Loaded here: most installations have no host for tracking, and it takes 12 MiB.
-    const undici = await import('undici')
-    agent = new undici.Agent({ connect: { lookup: fixedLookup(addresses) }, maxResponseSize: MAX_ANSWER_BYTES })
-    const { statusCode, body } = await undici.request(`${url}${PROBE_PATH}`, {
-      ...{ dispatcher: agent, signal: AbortSignal.timeout(PROBE_MS), headers: { 'user-agent': USER_AGENT } },
+    const { status, text } = await getFromAddresses({
+      url: `${url}${PROBE_PATH}`,
+      ...{ addresses, timeoutMs: PROBE_MS, maxBytes: MAX_ANSWER_BYTES, headers: { 'user-agent': USER_AGENT } },
     })
-    const text = statusCode === 200 ? (await body.text()).trim() : ''
-    const isOurs = probeAnswers(value => secrets.macs('tracking', value), host).includes(text)
-    return isOurs ? undefined : sentence('tracking.other_answer', { status: statusCode })
+    const isOurs = probeAnswers(value => secrets.macs('tracking', value), host).includes(text.trim())
+    return isOurs ? undefined : sentence('tracking.other_answer', { status })
   } catch (error) {
     return sentence('tracking.connection', { error: messageOf(error) })
-  } finally {
-    await agent?.destroy()
   }
 }
 
@@ -68,15 +62,6 @@ async function addressesOf(host: string, lookup: Lookup, allowPrivate: boolean):
   return answers
     .flatMap(answer => (answer.kind === 'found' ? answer.values : []))
     .filter(address => isIP(address) !== 0 && (allowPrivate || isPublicAddress(address)))
-}
-
-/** Connects to the addresses that DNS gave, and to no other. */
-function fixedLookup(addresses: readonly string[]): LookupFunction {
-  const found = addresses.map(address => ({ address, family: isIP(address) }))
-  return (_host, { all }, done) => {
-    const [first] = found
-    return all || !first ? done(null, found) : done(null, first.address, first.family)
-  }
 }
 
 /** Longest text of an error that is shown. */
