@@ -96,6 +96,22 @@ test('filters cleared while typing do not reappear', async () => {
   expect(await field().inputValue()).toBe('')
 })
 
+test('typed text is not applied once another page is on its way', async () => {
+  await page.clock.install()
+  await open(page, '/messages')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/assets/*.js', async route => {
+    await promise
+    await route.continue()
+  })
+  await field().pressSequentially('first')
+  await page.getByRole('link', { name: labels.nav.domains, exact: true }).click()
+  await page.clock.runFor(2_000)
+  resolve()
+  await page.waitForURL('**/domains')
+  await page.getByRole('heading', { level: 1, name: labels.domains.title }).waitFor()
+})
+
 test.each([
   ['digits', '42'],
   ['digits that begin with 0', '007'],

@@ -1,7 +1,8 @@
-/** Filter field that applies 400 ms after the last keystroke. */
+/** Filter field that applies 400 ms after the last keystroke, unless another page was opened by then. */
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
+import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
 export function TextFilter(props: {
@@ -27,6 +28,15 @@ export function TextFilter(props: {
     later.cancel()
     setText(props.value)
   }, [props.value, later])
+  // The list stays until the code of the next page is loaded; a filter applied meanwhile would lead back to the list.
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onBeforeNavigate', ({ pathChanged }) => {
+        if (pathChanged) later.cancel()
+      }),
+    [router, later],
+  )
   return (
     <TextInput
       label={props.label}
