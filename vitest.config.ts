@@ -50,6 +50,7 @@ export default defineConfig({
           ...node,
           name: 'panel',
           include: ['test/panel/**/*.test.ts'],
+          setupFiles: ['test/panel/support/report-failures.ts'],
           testTimeout: 120_000,
           // The first of them builds the panel while the others wait.
           hookTimeout: 240_000,

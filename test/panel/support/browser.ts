@@ -48,7 +48,7 @@ export async function startBrowser(): Promise<TestBrowser> {
         timezoneId: 'Europe/Berlin',
         reducedMotion: 'reduce',
       })
-      return visitor(context)
+      return visitorOf(context)
     },
     async stop() {
       await browser.close()
@@ -56,7 +56,10 @@ export async function startBrowser(): Promise<TestBrowser> {
   }
 }
 
-async function visitor(context: BrowserContext): Promise<Visitor> {
+/** Visitors of the test file, also those that left. */
+export const visitors = new Set<Visitor>()
+
+async function visitorOf(context: BrowserContext): Promise<Visitor> {
   const complaints: string[] = []
   context.setDefaultTimeout(30_000)
   const page = await context.newPage()
@@ -67,5 +70,7 @@ async function visitor(context: BrowserContext): Promise<Visitor> {
     complaints.push(`${message.text()} (${message.location().url})`)
   })
   page.on('pageerror', error => complaints.push(`uncaught: ${error.message}`))
-  return { page, complaints, leave: () => context.close() }
+  const visitor = { page, complaints, leave: () => context.close() }
+  visitors.add(visitor)
+  return visitor
 }
