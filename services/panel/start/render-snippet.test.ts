@@ -139,7 +139,7 @@ const printers: [string, (literal: string) => Promise<{ stdout: string }>][] = [
   ['mjs', literal => run(process.execPath, ['-e', `process.stdout.write(${literal})`])],
   ['py', literal => run(program('python3'), ['-c', `import sys; sys.stdout.buffer.write((${literal}).encode())`])],
   ['php', literal => run(program('php'), ['-r', `echo ${literal};`])],
-  ['rb', literal => run(program('ruby'), ['-e', `print ${literal}`])],
+  ['rb', literal => run(program('ruby'), ['-Ku', '-e', `print ${literal}`])],
 ]
 
 test.each(printers)('a value is one literal in .%s, whatever it contains', async (language, print) => {

@@ -31,6 +31,18 @@ export const PACKAGES = {
 /** Instructions for Go; Debian has a new enough one since 13. */
 const GO = 'install Go 1.24 or newer (https://go.dev/doc/install)'
 
+const COMPILERS = { go: GO, cargo: 'install Rust with cargo and a default toolchain (https://rustup.rs)' } as const
+
+/** Path of a compiler that runs: rustup puts a cargo on PATH that refuses without a toolchain. Rejects with {@link MissingProgram}. */
+export async function compiler(name: keyof typeof COMPILERS): Promise<string> {
+  const path = onPath(name)
+  if (!path) throw new MissingProgram(`${name} is not on PATH`, COMPILERS[name])
+  await run(path, ['version']).catch(({ stderr }: { stderr?: string }) => {
+    throw new MissingProgram(`${path} does not run: ${stderr?.split('\n')[0]}`, COMPILERS[name])
+  })
+  return path
+}
+
 /** Path of a program of a package. Throws {@link MissingProgram}, which skips the test. */
 export function program(name: keyof typeof PACKAGES): string {
   const path = onPath(name)

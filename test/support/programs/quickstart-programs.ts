@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
 import { cachedFolder } from './cached-folder.ts'
 import { MissingProgram } from './missing-program.ts'
-import { everyProgram } from './programs.ts'
+import { compiler, everyProgram } from './programs.ts'
 
 const run = promisify(execFile)
 const PROJECTS = join(import.meta.dirname, '../../system/quickstarts')
@@ -42,8 +42,7 @@ export async function javaLibraries(): Promise<string> {
 
 /** Compiles a program with these dependencies in the format of Cargo; resolves to its path. Crates are compiled once. */
 export async function buildWithCargo(folder: string, program: string, dependencies: string): Promise<string> {
-  const [cargo] = everyProgram('cargo')
-  if (!cargo) throw new MissingProgram('cargo is not on PATH', 'install Rust with cargo (https://rustup.rs)')
+  const cargo = await compiler('cargo')
   await mkdir(join(folder, 'src'))
   await writeFile(join(folder, 'src/main.rs'), program)
   const head = '[package]\nname = "quickstart"\nversion = "0.1.0"\nedition = "2021"\n[profile.dev]\ndebug = 0\n'

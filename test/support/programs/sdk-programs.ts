@@ -7,23 +7,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
 import { MissingProgram } from './missing-program.ts'
-import { everyProgram } from './programs.ts'
+import { compiler } from './programs.ts'
 
 const run = promisify(execFile)
 
 /** How a language builds a program in the folder with its sources. */
 const LANGUAGES = {
   go: {
-    compiler: 'go',
+    tool: 'go',
     args: ['build', '-trimpath', '-o', 'resend-sdk', '.'],
     built: 'resend-sdk',
-    install: 'install Go 1.24 or newer (https://go.dev/doc/install)',
   },
   rust: {
-    compiler: 'cargo',
+    tool: 'cargo',
     args: ['build', '--quiet', '--locked', '--target-dir', 'target'],
     built: 'target/debug/resend-sdk',
-    install: 'install Rust with cargo (https://rustup.rs)',
   },
 } as const
 
@@ -32,9 +30,8 @@ export type SdkLanguage = keyof typeof LANGUAGES
 
 /** Builds the program in `sources` if it is not in the cache; resolves to its path. Rejects with {@link MissingProgram}. */
 export async function buildSdkProgram(language: SdkLanguage, sources: string): Promise<string> {
-  const { compiler, args, built, install } = LANGUAGES[language]
-  const [path] = everyProgram(compiler)
-  if (!path) throw new MissingProgram(`${compiler} is not on PATH`, install)
+  const { tool, args, built } = LANGUAGES[language]
+  const path = await compiler(tool)
   const cache = join(cacheFolder(process.env.XDG_CACHE_HOME), 'sdk-programs')
   const program = join(cache, `${language}-${await digestOf(sources)}`)
   if (await exists(program)) return program

@@ -10,8 +10,7 @@ import { renderSnippet, type SnippetValues } from '../../../services/panel/start
 import { builtPanel } from '../../panel/support/built-panel.ts'
 import { startNullClient } from '../../support/mail/postfix.ts'
 import { type Postwright, startPostwright, trialSettings } from '../../support/processes/postwright-process.ts'
-import { MissingProgram } from '../../support/programs/missing-program.ts'
-import { everyProgram, program } from '../../support/programs/programs.ts'
+import { compiler, program } from '../../support/programs/programs.ts'
 import { findPythonTools } from '../../support/programs/python-tools.ts'
 import { buildWithCargo, javaLibraries, nodeProject } from '../../support/programs/quickstart-programs.ts'
 import { until } from '../../support/time/until.ts'
@@ -114,9 +113,7 @@ const runners: Record<string, (here: Here) => Promise<unknown>> = {
     return tools.run([path], { cwd: here.folder, env })
   },
   'go-smtp.go': async here => {
-    const [go] = everyProgram('go')
-    if (!go) throw new MissingProgram('go is not on PATH', 'install Go 1.24 or newer (https://go.dev/doc/install)')
-    return run(here, go, ['run', await here.write('go-smtp.go')])
+    return run(here, await compiler('go'), ['run', await here.write('go-smtp.go')])
   },
   'php-phpmailer.php': async here => {
     await mkdir(join(here.folder, 'vendor'))
