@@ -5,6 +5,7 @@ import { openSubscriptions } from '../../services/subscriptions/context.ts'
 import { upsertUser } from '../../services/subscriptions/people/manage-end-users.ts'
 import { startWebhookReceiver } from '../support/http/webhook-receiver.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { menuFocus } from './support/effort.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
@@ -140,7 +141,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const actions = region(subs.listTitle).first().getByRole('button')
     await keys.tabTo(actions)
     await keys.press('Enter')
-    await page.getByRole('menuitem', { name: subs.refund }).waitFor()
+    await menuFocus(page)
     await keys.moveTo(page.getByRole('menuitem', { name: subs.refund }), 'ArrowDown')
     await keys.press('Enter')
     const reason = dialog().getByRole('textbox', { name: subs.reason })

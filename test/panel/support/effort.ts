@@ -39,20 +39,29 @@ export async function countEffort(page: Page): Promise<{ take: () => Effort }> {
   }
 }
 
-/** Moves the focus with Tab to an element with this text (apart from the number of a step) or this accessible label, or that a selector finds. */
+/**
+ * Moves the focus with Tab to an element with this text (apart from the number of a step) or this accessible label, or that a
+ * selector finds, once it is there; with ArrowDown once a menu has the focus.
+ */
 export async function tabTo(
   page: Page,
   target: string | { selector: string },
   key: 'Tab' | 'Shift+Tab' | 'ArrowDown' = 'Tab',
 ): Promise<void> {
-  const isFocused = (): Promise<boolean> =>
+  const isTarget =
     typeof target === 'string'
-      ? page.evaluate(`[document.activeElement?.textContent.replace(/^\\d/, ''), document.activeElement?.ariaLabel]
-          .includes(${JSON.stringify(target)})`)
-      : page.evaluate(`document.activeElement?.matches(${JSON.stringify(target.selector)}) ?? false`)
+      ? `[element?.textContent.replace(/^\\d/, ''), element?.ariaLabel].includes(${JSON.stringify(target)})`
+      : `element?.matches(${JSON.stringify(target.selector)})`
+  await page.waitForFunction(`[...document.querySelectorAll('*')].some(element => ${isTarget})`)
+  if (key === 'ArrowDown') await menuFocus(page)
   for (let presses = 0; presses < 120; presses++) {
-    if (await isFocused()) return
+    if (await page.evaluate(`(element => ${isTarget} ?? false)(document.activeElement)`)) return
     await page.keyboard.press(key)
   }
   throw new Error(`the focus does not come to ${JSON.stringify(target)}`)
+}
+
+/** A menu that opens takes the focus a moment later: keys before that go to its button. */
+export async function menuFocus(page: Page): Promise<void> {
+  await page.locator('[role=menu]:focus-within').waitFor()
 }
