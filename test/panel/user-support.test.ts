@@ -43,7 +43,7 @@ function keyboardOf(page: Page) {
   /** Moves the focus to a control. */
   const moveTo = async (target: Locator, key: string) => {
     await target.waitFor()
-    for (let steps = 0; steps < 60; steps++) {
+    for (let steps = 0; steps < 120; steps++) {
       if ((await target.and(page.locator(':focus')).count()) > 0) return
       await press(key)
     }
@@ -137,6 +137,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await keys.press('Enter')
     await dialog().waitFor({ state: 'detached' })
     await page.getByText(subs.hasAccess, { exact: true }).waitFor()
+    // A dialog returns the focus a moment after it is gone.
+    await page.getByRole('button', { name: subs.grant }).and(page.locator(':focus')).waitFor()
 
     const actions = region(subs.listTitle).first().getByRole('button')
     await keys.tabTo(actions)

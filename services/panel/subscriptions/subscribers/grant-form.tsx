@@ -31,6 +31,10 @@ export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: 
         data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}
         searchable
         openOnFocus={false}
+        // Otherwise the library selects none a moment after the list opens: an arrow key before that is lost, and Enter then
+        // submits the form instead of choosing.
+        selectFirstOptionOnDropdownOpen
+        selectFirstOptionOnChange
         {...fields.value('plan_id')}
       />
       <NumberInput
