@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, picture, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
@@ -82,15 +82,11 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('a page shows that it is loading before its first response, not that it is empty', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    await page.route('**/api/v1/smtp-credentials**', async route => {
-      await promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/api/v1/smtp-credentials**')
     await page.goto('/smtp')
     await page.getByRole('status', { name: labels.ui.loading }).waitFor()
     expect(await page.getByText(labels.access.noLogins).count()).toBe(0)
-    resolve()
+    release()
     await page.getByText(labels.access.noLogins).waitFor()
     await page.unroute('**/api/v1/smtp-credentials**')
   })

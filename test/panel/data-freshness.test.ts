@@ -5,7 +5,7 @@ import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { catalogues, open, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
@@ -69,15 +69,11 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   test('rows of the search before are marked while those of this one are fetched', async () => {
     await open(page, '/messages')
     await page.getByRole('link', { name: `Hello ${language}` }).waitFor()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    await page.route('**/api/v1/emails?*q=*', async route => {
-      await promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/api/v1/emails?*q=*')
     await page.getByLabel(labels.messages.search).fill('nothing-like-it')
     // Of the list, and of the count above it.
     await page.getByRole('progressbar', { name: labels.ui.updating }).first().waitFor()
-    resolve()
+    release()
     await page.getByText(labels.messages.noMatch).waitFor()
     await page.unroute('**/api/v1/emails?*q=*')
   })

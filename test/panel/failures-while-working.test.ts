@@ -12,7 +12,7 @@ import { giveCredential, giveUser, PASSWORD } from '../support/accounts/accounts
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { catalogues, open, picture, signedIn, signIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, picture, signedIn, signIn } from './support/user-actions.ts'
 
 const titles = { en: english, 'zh-CN': chinese.texts }
 
@@ -197,16 +197,12 @@ test('an export contains the filtered users, and none of another app', async () 
 test('users of the previous app are not shown while those of another app are loading', async () => {
   await open(page, '/apps/shop/users')
   await rowOf('Grace').waitFor()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route('**/subscription-api/user?app_key=game**', async route => {
-    await promise
-    await route.continue()
-  })
+  const release = await holdRequests(page, '**/subscription-api/user?app_key=game**')
   await page.getByRole('combobox', { name: labels.nav.app }).click()
   await page.getByRole('option', { name: 'The game' }).click()
   await page.getByRole('status', { name: labels.ui.loading }).waitFor()
   expect(await rowOf('Grace').count()).toBe(0)
-  resolve()
+  release()
   await rowOf('Lin').waitFor()
   await page.unroute('**/subscription-api/user?app_key=game**')
 })

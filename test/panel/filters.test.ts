@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { catalogues, open, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
@@ -61,15 +61,11 @@ test('a single letter stays in the field and is not searched for', async () => {
 
 test('input between a request and its response is not lost', async () => {
   await open(page, '/messages')
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route('**/api/v1/emails?**', async route => {
-    await promise
-    await route.continue()
-  })
+  const release = await holdRequests(page, '**/api/v1/emails?**')
   await field().pressSequentially('one')
   await asked('one')
   await field().pressSequentially(' by one')
-  resolve()
+  release()
   await asked('one by one')
   expect(await field().inputValue()).toBe('one by one')
 })
@@ -99,15 +95,11 @@ test('filters cleared while typing do not reappear', async () => {
 test('typed text is not applied once another page is on its way', async () => {
   await page.clock.install()
   await open(page, '/messages')
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route('**/assets/*.js', async route => {
-    await promise
-    await route.continue()
-  })
+  const release = await holdRequests(page, '**/assets/*.js')
   await field().pressSequentially('first')
   await page.getByRole('link', { name: labels.nav.domains, exact: true }).click()
   await page.clock.runFor(2_000)
-  resolve()
+  release()
   await page.waitForURL('**/domains')
   await page.getByRole('heading', { level: 1, name: labels.domains.title }).waitFor()
 })

@@ -8,7 +8,7 @@ import { newId } from '../../services/platform/ids.ts'
 import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { catalogues, open, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, signedIn } from './support/user-actions.ts'
 
 /** More than any page has. */
 const MANY = 1_000
@@ -75,18 +75,14 @@ test('a domain of the account is offered as such, although the domains of all ac
   const { page, complaints, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/start')
   for (const text of ['own-99', 'own-998']) {
-    const known = Promise.withResolvers<void>()
-    await page.route('**/api/v1/domains?*', async route => {
-      await known.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/api/v1/domains?*')
     const all = page.waitForResponse(response => response.url().includes(`/api/v1/admin/domains?search=${text}&`))
     if (text === 'own-99') await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: catalogues.en.palette.label }).fill(text)
     await (await all).finished()
     const offered = await page.getByRole('option').allInnerTexts()
     expect(offered.filter(one => one.includes(catalogues.en.operator.domainsTitle))).toEqual([])
-    known.resolve()
+    release()
     await page.getByRole('option').filter({ hasText: text }).first().waitFor()
     await page.unroute('**/api/v1/domains?*')
   }

@@ -8,7 +8,7 @@ import { startBrowser, type TestBrowser, type Visitor } from './support/browser.
 import { menuFocus } from './support/effort.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, picture, signedIn } from './support/user-actions.ts'
 
 const PATIENT = { timeout: 30_000 }
 
@@ -43,7 +43,7 @@ function keyboardOf(page: Page) {
   /** Moves the focus to a control. */
   const moveTo = async (target: Locator, key: string) => {
     await target.waitFor()
-    for (let steps = 0; steps < 120; steps++) {
+    for (let steps = 0; steps < 60; steps++) {
       if ((await target.and(page.locator(':focus')).count()) > 0) return
       await press(key)
     }
@@ -305,11 +305,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(requests.filter(method => method !== 'GET')).toEqual([])
     await days.fill('10')
     await dialog().getByRole('textbox', { name: subs.reason }).fill('Outage')
-    const answer = Promise.withResolvers<void>()
-    await page.route(/\/subscription\/batch\?/, async route => {
-      await answer.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, /\/subscription\/batch\?/)
     await dialog().getByRole('button', { name: subs.batch.extend, exact: true }).click()
     // While it runs nothing closes the dialog, and leaving the page asks.
     const progress = dialog().getByText(subs.batchDone.replace('{{done}}', '0').replace('{{total}}', '3'))
@@ -321,7 +317,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.evaluate('setTimeout(() => location.reload())')
     await (await asked).dismiss()
     await progress.waitFor()
-    answer.resolve()
+    release()
     const failed = dialog().getByRole('row').filter({ hasText: 'Grace · Monthly' })
     await failed.waitFor()
     expect((await failed.getByRole('cell').nth(1).innerText()).length).toBeGreaterThan(5)

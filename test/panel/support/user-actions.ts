@@ -45,6 +45,16 @@ export async function open(page: Page, path: string): Promise<void> {
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
 }
 
+/** Holds the requests of a page to this URL from now on; the function lets them go on. */
+export async function holdRequests(page: Page, url: string | RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(url, async route => {
+    await promise
+    await route.continue()
+  })
+  return resolve
+}
+
 /** Directory of screenshots, ignored by Git. */
 const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, '..', 'screenshots')
 
