@@ -31,10 +31,10 @@ export type SdkLanguage = keyof typeof LANGUAGES
 /** Builds the program in `sources` if it is not in the cache; resolves to its path. Rejects with {@link MissingProgram}. */
 export async function buildSdkProgram(language: SdkLanguage, sources: string): Promise<string> {
   const { tool, args, built } = LANGUAGES[language]
-  const path = await compiler(tool)
   const cache = join(cacheFolder(process.env.XDG_CACHE_HOME), 'sdk-programs')
   const program = join(cache, `${language}-${await digestOf(sources)}`)
   if (await exists(program)) return program
+  const path = await compiler(tool)
   process.stderr.write(`tests: building the program with the SDK for ${language} (a minute at most, once)\n`)
   await mkdir(cache, { recursive: true })
   // Not in the tree: the compilers write beside the sources, and hundreds of megabytes.
