@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, open, picture, signedIn } from './support/user-actions.ts'
 
 const labels = catalogues.en
 const APPS = ['alpha', 'beta'] as const
@@ -20,6 +20,7 @@ beforeAll(async () => {
   page = visitor.page
   await open(page, '/subscriptions/plans')
   await page.getByText(labels.subs.noApps).waitFor()
+  expect(await page.getByPlaceholder(labels.subs.noApps).isDisabled()).toBe(true)
   for (const key of APPS) {
     await ask(page, 'POST', '/subscription-api/app_manage', { app_name: `App ${key}`, app_key: key })
     const plan = { name: `Gold of ${key}`, price: '1.00', duration: 30, features: '{"features":[]}' }
@@ -68,6 +69,28 @@ test('it is still chosen after a page without an app, and after a reload', async
   await entry(labels.nav.plans).click()
   await page.getByRole('cell', { name: 'Gold of beta', exact: true }).waitFor()
 })
+
+test.each([
+  ['its code', /assets\/app-switcher/],
+  ['the list of apps', /subscription-api\/app_manage/],
+])(
+  'while %s is loading, the entries of the app neither move nor are replaced, and lead to the chosen app',
+  async (_, url) => {
+    await open(page, '/domains')
+    const release = await holdRequests(page, url)
+    await page.reload()
+    const plans = await entry(labels.nav.plans).elementHandle()
+    const before = await plans?.boundingBox()
+    expect(await plans?.getAttribute('href')).toBe('/subscriptions/plans')
+    release()
+    await expect.poll(() => entry(labels.nav.plans).getAttribute('href')).toBe('/apps/beta/plans')
+    await expect.poll(() => switcher().inputValue()).toBe('App beta')
+    expect(await plans?.boundingBox()).toEqual(before)
+    await plans?.click()
+    await page.getByRole('cell', { name: 'Gold of beta', exact: true }).waitFor()
+    await page.unroute(url)
+  },
+)
 
 test('another app opens the same page of that app, without filters of the former one', async () => {
   await open(page, '/apps/beta/plans?page=2')

@@ -4,7 +4,7 @@ import { useDisclosure, useNetwork } from '@mantine/hooks'
 import { IconChevronDown, IconCloudOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { setShownAccount } from '../api/fetch.ts'
 import { SessionContext, sessionQuery, useSession, useTrial } from '../session/session.ts'
@@ -112,7 +112,9 @@ function Header({ menuOpened, menu }: { menuOpened: boolean; menu: { toggle: () 
 /** Paths that are prefixes of other entries and therefore must match exactly to be active. */
 const EXACT_MATCH: ReadonlySet<string> = new Set(['/', '/apps', '/apps/$key'])
 
-const AppMenu = lazy(() => import('./app-menu.tsx').then(module => ({ default: module.AppMenu })))
+const AppSwitcher = lazy(() =>
+  import('../subscriptions/shared/app-switcher.tsx').then(module => ({ default: module.AppSwitcher })),
+)
 
 function NavigationMenu({ close }: { close: () => void }) {
   const session = useSession()
@@ -130,6 +132,7 @@ function NavigationMenu({ close }: { close: () => void }) {
 function NavigationMenuGroup({ group, close }: { group: MenuGroup; close: () => void }) {
   const { t } = useTranslation()
   const { folded = [], opened = [] } = usePreferences()
+  const [app, setApp] = useState<string>()
   const { heading, entries, startsFolded } = group
   const isFolded = heading !== undefined && (folded.includes(heading) || (startsFolded && !opened.includes(heading)))
   const toggle = (name: string) => {
@@ -139,27 +142,30 @@ function NavigationMenuGroup({ group, close }: { group: MenuGroup; close: () => 
       opened: [...without(opened), ...(isFolded ? [name] : [])],
     })
   }
-  const links = (path: (route: string) => string) =>
-    entries.map(({ to, label, icon: Icon }) => (
-      <Link
-        key={to}
-        to={path(to)}
-        className="pw-nav-link"
-        activeOptions={{ exact: EXACT_MATCH.has(to), includeSearch: false }}
-        onClick={close}
-      >
-        <Icon size={18} stroke={1.7} aria-hidden />
-        {t(`nav.${label}`)}
-      </Link>
-    ))
-  const content =
-    heading === 'subscriptions' ? (
-      <Suspense fallback={links(route => pathForApp(route, undefined))}>
-        <AppMenu links={links} close={close} />
-      </Suspense>
-    ) : (
-      links(route => route)
-    )
+  const content = (
+    <>
+      {heading === 'subscriptions' ? (
+        // Takes its place before it is there, so that the entries below do not move under the pointer.
+        <div className="pw-app-switcher">
+          <Suspense>
+            <AppSwitcher onApp={setApp} close={close} />
+          </Suspense>
+        </div>
+      ) : null}
+      {entries.map(({ to, label, icon: Icon }) => (
+        <Link
+          key={to}
+          to={pathForApp(to, app)}
+          className="pw-nav-link"
+          activeOptions={{ exact: EXACT_MATCH.has(to), includeSearch: false }}
+          onClick={close}
+        >
+          <Icon size={18} stroke={1.7} aria-hidden />
+          {t(`nav.${label}`)}
+        </Link>
+      ))}
+    </>
+  )
   return (
     <div>
       {heading ? (

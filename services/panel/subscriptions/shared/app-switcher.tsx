@@ -2,31 +2,37 @@
 import { Select } from '@mantine/core'
 import { IconAppWindow } from '@tabler/icons-react'
 import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { pathForApp } from './app-pages.ts'
 import { useAppScope } from './app-scope.tsx'
 
-/** Stays on the present page of an app; elsewhere it opens the analytics of the chosen one. */
-export function AppSwitcher({ close }: { close: () => void }) {
+/**
+ * Stays on the present page of an app; elsewhere it opens the analytics of the chosen one. `onApp` is called with the key of the
+ * app that is worked on, when it is known and when it changes.
+ */
+export function AppSwitcher({ onApp, close }: { onApp: (key: string | undefined) => void; close: () => void }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { pathname } = useLocation()
-  const { apps, app, requestedKey } = useAppScope()
-  if (apps.length === 0) return null
+  const { apps, app, requestedKey, loading } = useAppScope()
+  const key = app?.app_key
+  useEffect(() => onApp(key), [onApp, key])
   const page = requestedKey === undefined ? '' : pathname.split('/').slice(3).join('/')
-  const choose = (key: string | null) => {
-    if (key === null) return
+  const choose = (chosen: string | null) => {
+    if (chosen === null) return
     close()
-    void navigate({ href: pathForApp(page ? `/apps/$key/${page}` : '/apps/$key', key) })
+    void navigate({ href: pathForApp(page ? `/apps/$key/${page}` : '/apps/$key', chosen) })
   }
   return (
     <Select
-      className="pw-app-switcher"
       size="xs"
       aria-label={t('nav.app')}
-      title={app?.app_name || app?.app_key}
+      title={app?.app_name || key}
       data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
-      value={app?.app_key ?? null}
+      value={key ?? null}
+      disabled={apps.length === 0}
+      placeholder={loading || apps.length > 0 ? undefined : t('subs.noApps')}
       allowDeselect={false}
       searchable
       leftSection={<IconAppWindow size={15} />}
