@@ -1,5 +1,6 @@
 /** What a person does on a page: clicks, and key presses, of which Tab and the arrows move the focus. */
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 /** Counts since the last call of `take`. */
 export interface Effort {
@@ -52,7 +53,9 @@ export async function tabTo(
     typeof target === 'string'
       ? `[element?.textContent.replace(/^\\d/, ''), element?.ariaLabel].includes(${JSON.stringify(target)})`
       : `element?.matches(${JSON.stringify(target.selector)})`
-  await page.waitForFunction(`[...document.querySelectorAll('*')].some(element => ${isTarget})`)
+  // Not `waitForFunction`: it polls by `eval`, which the pages forbid.
+  const isThere = () => page.evaluate(`[...document.querySelectorAll('*')].some(element => ${isTarget})`)
+  await expect.poll(isThere, { timeout: 30_000 }).toBe(true)
   if (key === 'ArrowDown') await menuFocus(page)
   for (let presses = 0; presses < 120; presses++) {
     if (await page.evaluate(`(element => ${isTarget} ?? false)(document.activeElement)`)) return
