@@ -75,7 +75,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
 
   beforeAll(async () => {
     // Not again where it runs, as in CI: a program need not accept that.
-    if ((await tryInside('kubectl', ['get', 'nodes'])).code !== 0) await cluster('up')
+    if ((await tryInside('kubectl', ['get', 'nodes', '--request-timeout=10s'])).code !== 0) await cluster('up')
     await buildAndLoad()
     await removeEverything()
     const environment = await manifest('environment')

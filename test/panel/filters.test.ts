@@ -1,13 +1,12 @@
 /** Text filters and the address. */
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startBrowser, type TestBrowser } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { catalogues, holdRequests, open, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
-let visitor: Visitor
 let page: Page
 
 beforeAll(async () => {
@@ -21,11 +20,12 @@ afterAll(async () => {
 
 const labels = catalogues.en
 
-beforeEach(async () => {
-  visitor = await signedIn(browser, service.url, service.admin)
+beforeEach(async ({ onTestFinished }) => {
+  const visitor = await signedIn(browser, service.url, service.admin)
   page = visitor.page
+  // Not in `afterEach`: that is before the page of a failed test is printed.
+  onTestFinished(() => visitor.leave())
 })
-afterEach(() => visitor.leave())
 
 const field = () => page.getByRole('textbox', { name: labels.messages.search })
 const asked = (q: string) => page.waitForURL(url => url.searchParams.get('q') === q)

@@ -56,7 +56,7 @@ export async function startBrowser(): Promise<TestBrowser> {
   }
 }
 
-/** Visitors of the test file, also those that left. */
+/** Visitors of the present test, also those that left during it. */
 export const visitors = new Set<Visitor>()
 
 async function visitorOf(context: BrowserContext): Promise<Visitor> {

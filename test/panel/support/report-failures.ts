@@ -1,4 +1,4 @@
-/** Prints of a failed test where its visitors were, what the browser complained about, and what the pages said. */
+/** Prints of a failed test where its visitors were, what the browser complained about, and what the pages showed. */
 import { afterEach } from 'vitest'
 import { visitors } from './browser.ts'
 

@@ -37,8 +37,8 @@ const COMPILERS = { go: GO, cargo: 'install Rust with cargo and a default toolch
 export async function compiler(name: keyof typeof COMPILERS): Promise<string> {
   const path = onPath(name)
   if (!path) throw new MissingProgram(`${name} is not on PATH`, COMPILERS[name])
-  await run(path, ['version']).catch(({ stderr }: { stderr?: string }) => {
-    throw new MissingProgram(`${path} does not run: ${stderr?.split('\n')[0]}`, COMPILERS[name])
+  await run(path, ['version']).catch(({ stderr, message }: { stderr?: string; message: string }) => {
+    throw new MissingProgram(`${path} does not run: ${(stderr || message).split('\n')[0]}`, COMPILERS[name])
   })
   return path
 }
