@@ -19,8 +19,7 @@ beforeAll(async () => {
   visitor = await signedIn(browser, service.url, service.admin)
   page = visitor.page
   await open(page, '/subscriptions/plans')
-  await page.getByText(labels.subs.noApps).waitFor()
-  expect(await page.getByPlaceholder(labels.subs.noApps).isDisabled()).toBe(true)
+  await page.getByText(labels.nav.noApps).waitFor()
   for (const key of APPS) {
     await ask(page, 'POST', '/subscription-api/app_manage', { app_name: `App ${key}`, app_key: key })
     const plan = { name: `Gold of ${key}`, price: '1.00', duration: 30, features: '{"features":[]}' }
@@ -101,6 +100,17 @@ test('another app opens the same page of that app, without filters of the former
   await picture(page, 'chosen-app')
   await page.goBack()
   await page.waitForURL('**/apps/beta/plans?page=2')
+})
+
+test('Enter after typing in the choice of the app opens the first one that matches', async () => {
+  await open(page, '/apps/alpha/plans')
+  await expect.poll(() => switcher().inputValue()).toBe('App alpha')
+  await switcher().click()
+  await page.getByRole('option', { name: 'App alpha' }).waitFor()
+  await switcher().fill('bet')
+  await switcher().press('Enter')
+  await page.getByRole('cell', { name: 'Gold of beta', exact: true }).waitFor()
+  expect(path()).toBe('/apps/beta/plans')
 })
 
 test.each([

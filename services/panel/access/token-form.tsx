@@ -1,10 +1,11 @@
 /** Form that creates an API token: scopes, domains, networks, expiry. */
-import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Checkbox, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { SubmitForm } from '../ui/forms/form.tsx'
+import { SearchableMultiSelect } from '../ui/forms/searchable-select.tsx'
 import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { splitList } from '../ui/forms/split-text.ts'
 import { useFields } from '../ui/forms/use-fields.ts'
@@ -86,11 +87,10 @@ export function TokenForm({ close, show }: { close: () => void; show: ShowSecret
         </SimpleGrid>
       </Checkbox.Group>
       {fields.values.scopes.includes('mcp:send') && <Note tone="warn">{t('access.mcpSendWarning')}</Note>}
-      <MultiSelect
+      <SearchableMultiSelect
         label={t('access.onlyDomains')}
         placeholder={fields.values.domains.length === 0 ? t('access.allDomains') : ''}
         data={known.data?.data.map(domain => domain.name) ?? []}
-        searchable
         {...fields.value('domains')}
       />
       <NetworksField {...fields.text('allowed_cidrs')} />

@@ -9,6 +9,7 @@ import { LANGUAGES, type Language, setPreferences, usePreferences } from '../sta
 import { notifyError, notifySuccess } from '../ui/feedback/notifications.ts'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { PasswordInput } from '../ui/forms/password-input.tsx'
+import { SearchableSelect } from '../ui/forms/searchable-select.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { browserTimeZone } from '../ui/values/time-zone.ts'
@@ -73,14 +74,12 @@ function Appearance() {
         allowDeselect={false}
         onChange={value => void setLanguage(value === 'zh-CN' ? 'zh-CN' : 'en')}
       />
-      <Select
+      <SearchableSelect
         label={t('account.zone')}
         description={t('account.zoneHint')}
-        searchable
         limit={100}
         data={TIME_ZONES}
         value={timeZone ?? browserTimeZone()}
-        allowDeselect={false}
         onChange={value => {
           if (!value) return
           setPreferences({ timeZone: value })

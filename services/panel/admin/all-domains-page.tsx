@@ -1,5 +1,5 @@
 /** Sending domains of all accounts. An admin can verify a domain whose DNS is not reachable for the service. */
-import { Button, Group, Select } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { IconWorld } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { DomainStatus } from '../mail/domains/domain-status.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { NameFilter } from '../ui/forms/name-filter.tsx'
+import { SearchableSelect } from '../ui/forms/searchable-select.tsx'
 import { OLDEST_FIRST, type TableOrder, tableOrder } from '../ui/layout/list-order.ts'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
@@ -41,13 +42,12 @@ export function AllDomainsPage() {
             value={search.search}
             set={part => void navigate({ search: omitUndefined({ ...search, after: undefined, search: part }) })}
           />
-          <Select
+          <SearchableSelect
             label={t('operator.owner')}
             placeholder={t('messages.any')}
             data={[...names].map(([value, label]) => ({ value, label }))}
             value={user ?? null}
             clearable
-            searchable
             onChange={chosen =>
               void navigate({ search: omitUndefined({ ...search, after: undefined, user: chosen ?? undefined }) })
             }

@@ -1,10 +1,11 @@
 /** Form that sets or removes a limit of sending; for the owner and for admins. */
-import { NumberInput, Select, TextInput } from '@mantine/core'
+import { NumberInput, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { SubmitForm, type Submitting } from '../ui/forms/form.tsx'
+import { SearchableSelect } from '../ui/forms/searchable-select.tsx'
 import { type Fields, useFields } from '../ui/forms/use-fields.ts'
 
 /** A limit as the API has it. */
@@ -132,9 +133,8 @@ function Subject({ scope, fields }: { scope: Scope; fields: Fields<Values> }) {
         ]
   const { value, error } = fields.value('subject')
   return (
-    <Select
+    <SearchableSelect
       data-autofocus
-      searchable
       label={t(`limits.subject.${scope}`)}
       data={data}
       value={value === '' ? null : value}

@@ -1,7 +1,7 @@
 /** Filter by the token or SMTP login that submitted a message. */
-import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
+import { SearchableSelect } from '../../ui/forms/searchable-select.tsx'
 
 /** Tokens and logins that the list offers; an address may name another one. */
 const OFFERED = { query: { limit: 100 } }
@@ -26,14 +26,13 @@ export function SubmitterFilter(props: { value: string | undefined; set: (value:
   const listed = groups.flatMap(({ items }) => items).find(({ value }) => value === props.value)
   const other = props.value !== undefined && !listed ? [{ value: props.value, label: props.value }] : []
   return (
-    <Select
+    <SearchableSelect
       label={t('messages.submittedWith')}
       title={listed?.label ?? props.value}
       placeholder={t('messages.any')}
       data={[...groups.filter(({ items }) => items.length > 0), ...other]}
       value={props.value ?? null}
       onChange={value => props.set(value ?? undefined)}
-      searchable
       clearable
       w={190}
     />

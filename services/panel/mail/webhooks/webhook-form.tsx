@@ -1,9 +1,10 @@
 /** Form that creates a webhook or changes it. */
-import { MultiSelect, Select, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../api/hooks.ts'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
+import { SearchableMultiSelect } from '../../ui/forms/searchable-select.tsx'
 import type { ShowSecrets } from '../../ui/forms/secret-once.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { EVENT_TYPES, type EventType, type Webhook } from './webhook-types.ts'
@@ -88,19 +89,17 @@ function SettingsFields({ fields }: { fields: Pick<Fields<Settings>, 'text' | 'v
         autoComplete="off"
         {...fields.text('name')}
       />
-      <MultiSelect
+      <SearchableMultiSelect
         label={t('webhooks.events')}
         placeholder={events.length === 0 ? t('webhooks.allEvents') : ''}
         data={[...EVENT_TYPES]}
-        searchable
         {...fields.value('events')}
         onChange={values => fields.change({ events: EVENT_TYPES.filter(type => values.includes(type)) })}
       />
-      <MultiSelect
+      <SearchableMultiSelect
         label={t('webhooks.domains')}
         placeholder={domain_ids.length === 0 ? t('webhooks.allDomains') : ''}
         data={known.data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []}
-        searchable
         {...fields.value('domain_ids')}
       />
       <Select

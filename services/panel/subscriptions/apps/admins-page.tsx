@@ -1,5 +1,5 @@
 /** Admins of subscriptions with their roles and apps. */
-import { Button, MultiSelect, Select, Switch, TextInput } from '@mantine/core'
+import { Button, Select, Switch, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { PasswordInput } from '../../ui/forms/password-input.tsx'
+import { SearchableMultiSelect } from '../../ui/forms/searchable-select.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
@@ -134,13 +135,12 @@ function RightsFields({ fields }: { fields: Pick<Fields<Rights>, 'values' | 'val
         onChange={value => fields.change({ role: ROLES.find(known => known === value) ?? 'viewer' })}
       />
       {role === 'super' ? null : (
-        <MultiSelect
+        <SearchableMultiSelect
           label={t('subs.appsTitle')}
           data={[
             { value: ALL_APPS, label: t('subs.everyApp') },
             ...apps.map(app => ({ value: app.app_key, label: app.app_name || app.app_key })),
           ]}
-          searchable
           clearable
           clearButtonProps={{ 'aria-label': t('messages.clearFilters') }}
           {...fields.value('app_keys')}

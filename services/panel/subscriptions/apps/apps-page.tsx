@@ -54,7 +54,7 @@ export function AppsPage() {
             set={status => go({ status })}
           />
         )}
-        empty={{ icon: <IconAppWindow size={26} />, title: t('subs.noApps'), hint: t('subs.noAppsHint'), action: add }}
+        empty={{ icon: <IconAppWindow size={26} />, title: t('nav.noApps'), hint: t('subs.noAppsHint'), action: add }}
         pages={answer => answer.pagination.total_pages}
         rows={answer => answer.apps}
       >

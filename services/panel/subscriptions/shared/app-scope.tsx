@@ -88,7 +88,7 @@ function AppScopeContent({ children }: { children: (scope: AppScope) => ReactNod
       ) : (
         <Empty
           icon={<IconAppWindow size={26} />}
-          title={t('subs.noApps')}
+          title={t('nav.noApps')}
           action={<Button renderRoot={props => <Link {...props} to="/apps" />}>{t('subs.toApps')}</Button>}
         >
           {t('subs.noAppsHint')}

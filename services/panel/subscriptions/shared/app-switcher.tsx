@@ -1,9 +1,9 @@
 /** Choice of the app whose pages the menu opens. */
-import { Select } from '@mantine/core'
 import { IconAppWindow } from '@tabler/icons-react'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
+import { SearchableSelect } from '../../ui/forms/searchable-select.tsx'
 import { pathForApp } from './app-pages.ts'
 import { useAppScope } from './app-scope.tsx'
 
@@ -25,16 +25,14 @@ export function AppSwitcher({ onApp, close }: { onApp: (key: string | undefined)
     void navigate({ href: pathForApp(page ? `/apps/$key/${page}` : '/apps/$key', chosen) })
   }
   return (
-    <Select
+    <SearchableSelect
       size="xs"
       aria-label={t('nav.app')}
       title={app?.app_name || key}
       data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
       value={key ?? null}
       disabled={apps.length === 0}
-      placeholder={loading || apps.length > 0 ? undefined : t('subs.noApps')}
-      allowDeselect={false}
-      searchable
+      placeholder={loading || apps.length > 0 ? undefined : t('nav.noApps')}
       leftSection={<IconAppWindow size={15} />}
       onChange={choose}
     />

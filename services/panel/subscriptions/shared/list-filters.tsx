@@ -1,6 +1,8 @@
 /** Controls that filter a list of an app; `undefined` removes a filter. */
+
 import { Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { SearchableSelect } from '../../ui/forms/searchable-select.tsx'
 
 interface FilterProps<V extends string> {
   label: string
@@ -13,8 +15,9 @@ export function SelectFilter<V extends string>(
   props: FilterProps<V> & { data: readonly { value: NoInfer<V>; label: string }[] },
 ) {
   const { t } = useTranslation()
+  const Choice = props.data.length > 10 ? SearchableSelect : Select
   return (
-    <Select
+    <Choice
       label={props.label}
       title={props.data.find(choice => choice.value === props.value)?.label}
       placeholder={t('messages.any')}
@@ -22,7 +25,6 @@ export function SelectFilter<V extends string>(
       value={props.value ?? null}
       onChange={value => props.set(props.data.find(choice => choice.value === value)?.value)}
       clearable
-      searchable={props.data.length > 10}
       w={props.width ?? 150}
     />
   )

@@ -1,8 +1,9 @@
 /** Form that grants a subscription. */
-import { NumberInput, Select } from '@mantine/core'
+import { NumberInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
+import { SearchableSelect } from '../../ui/forms/searchable-select.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import { UserPicker } from '../shared/user-picker.tsx'
@@ -25,16 +26,13 @@ export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: 
       {userId === undefined ? (
         <UserPicker data-autofocus appKey={appKey} label={t('subs.user')} {...fields.value('user_id')} />
       ) : null}
-      <Select
+      <SearchableSelect
         data-autofocus={userId !== undefined}
         label={t('subs.plan')}
         data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}
-        searchable
         openOnFocus={false}
-        // Otherwise the library selects none a moment after the list opens: an arrow key before that is lost, and Enter then
-        // submits the form instead of choosing.
-        selectFirstOptionOnDropdownOpen
-        selectFirstOptionOnChange
+        // Otherwise the library marks none a moment after the list opens, and an arrow key before that is lost.
+        selectFirstOptionOnDropdownOpen={fields.values.plan_id === null}
         {...fields.value('plan_id')}
       />
       <NumberInput

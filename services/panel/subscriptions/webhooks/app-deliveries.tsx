@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
 import { notifyError } from '../../ui/feedback/notifications.ts'
 import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { SearchableSelect } from '../../ui/forms/searchable-select.tsx'
 import { CursorPager } from '../../ui/layout/cursor-pager.tsx'
 import { NEWEST_FIRST, type TableOrder, tableOrder } from '../../ui/layout/list-order.ts'
 import { Card } from '../../ui/layout/page.tsx'
@@ -61,14 +62,13 @@ export function AppDeliveries(props: Props) {
         onChange={value => void navigate({ search: omitUndefined({ ...filters, state: value ?? undefined }) })}
         clearable
       />
-      <Select
+      <SearchableSelect
         aria-label={t('webhooks.type')}
         placeholder={t('webhooks.anyType')}
         data={[...APP_DELIVERY_TYPES]}
         value={wantedType ?? null}
         onChange={value => void navigate({ search: omitUndefined({ ...filters, type: value ?? undefined }) })}
         clearable
-        searchable
       />
     </Group>
   )

@@ -1,8 +1,9 @@
 /** Form that creates a webhook of an app or changes it. */
-import { MultiSelect, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
+import { SearchableMultiSelect } from '../../ui/forms/searchable-select.tsx'
 import type { ShowSecrets } from '../../ui/forms/secret-once.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
@@ -65,11 +66,10 @@ function SettingsFields({ fields }: { fields: Pick<Fields<Settings>, 'text' | 'v
         autoComplete="off"
         {...fields.text('url')}
       />
-      <MultiSelect
+      <SearchableMultiSelect
         label={t('webhooks.events')}
         placeholder={fields.values.events.length === 0 ? t('webhooks.allEvents') : ''}
         data={[...APP_EVENT_TYPES]}
-        searchable
         {...fields.value('events')}
         onChange={values => fields.change({ events: APP_EVENT_TYPES.filter(type => values.includes(type)) })}
       />
