@@ -17,7 +17,8 @@ beforeAll(async () => {
   dev = startPostwright(await trialSettings(dataDir), 'scripts/dev.ts')
   await dev.printed(READY)
   panel = /panel {3}(\S+)/.exec(dev.output())?.[1] ?? ''
-})
+  // Longer than `printed` waits, which reports the output.
+}, 200_000)
 afterAll(async () => {
   if (dev?.process.exitCode === null) await dev.end('SIGTERM')
   await rm(dataDir, { recursive: true, force: true })
