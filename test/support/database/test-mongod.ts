@@ -1,7 +1,8 @@
 /** A real mongod for tests: a replica set of one member in a temporary folder. */
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mongoose from 'mongoose'
@@ -67,7 +68,7 @@ export async function startTestMongod(more: Readonly<Record<string, string>> = {
   }
   let running = launch()
   const connection = await mongoose
-    .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 20_000 })
+    .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 60_000 })
     .asPromise()
   await connection.db
     ?.admin()
@@ -93,14 +94,29 @@ export async function startTestMongod(more: Readonly<Record<string, string>> = {
   }
 }
 
-/** A port that is currently unused; another process may still take it. */
-export function freePort(): Promise<number> {
+/**
+ * Below the ports that systems choose themselves (Linux: 32768 and up, others: 49152 and up), from which listeners on port 0
+ * and connections of other tests come; above those that `fetch` and browsers refuse.
+ */
+const PORTS = { first: 11_000, last: 29_999 }
+const given = new Set<number>()
+
+/** A port that is currently unused, and that no process gets that does not ask for it by number. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.last + 1)
+    if (given.has(port)) continue
+    given.add(port)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    )
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }
