@@ -163,7 +163,7 @@ describe('a waiting message', () => {
 test.each([
   ['POST', '/cancel', undefined],
   ['POST', '/retry', undefined],
-  ['PATCH', '', { scheduled_at: '2026-11-30T00:00:00Z' }],
+  ['PATCH', '', { scheduled_at: inHours(24).toISOString() }],
   ['POST', '/resend', { to: 'all' }],
 ])('%s%s of a message of another account returns 404', async (method, part, body) => {
   const id = await scheduled()

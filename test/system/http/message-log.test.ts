@@ -83,7 +83,7 @@ describe('a message', () => {
         to: 'b@example.net',
         subject: 's',
         text: 't',
-        scheduled_at: '2026-11-30T00:00:00Z',
+        scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
       },
     })
     const { id } = answer.body as { id: string }
@@ -187,9 +187,7 @@ describe('another account', () => {
     ['GET', '/raw'],
     ['GET', '/preview'],
   ])('gets the same 404 for %s %s as for a message that does not exist', async (method, part) => {
-    const body = method === 'PATCH' ? { scheduled_at: '2026-11-30T00:00:00Z' } : undefined
-    const ask = (id: string, token: string) =>
-      api.call(method, `/api/v1/emails/${id}${part}`, { token, ...(body && { body }) })
+    const ask = (id: string, token: string) => api.call(method, `/api/v1/emails/${id}${part}`, { token })
     const [foreign, missing] = await Promise.all([ask(message._id, stranger), ask(`em_${'0'.repeat(26)}`, stranger)])
     const strip = (answer: { body: unknown }) => ({ ...(answer.body as object), instance: '', request_id: '' })
     expect([foreign.status, missing.status]).toEqual([404, 404])
