@@ -25,6 +25,8 @@ export interface QueueDeps {
   findAccount(id: string): Promise<{ id: string; name: string } | undefined>
   /** The site or domain of a destination as people write it. */
   destinationOf(written: string): string | undefined
+  /** How long {@link countWaiting} reads the queue, in milliseconds, for tests. */
+  countMs?: number
 }
 
 /** Who requests it: an owner for own mail, or an admin for any. */
@@ -114,7 +116,7 @@ export async function countWaiting(
   wish: MailWish,
 ): Promise<{ name: string; count: number; more: boolean }> {
   const selected = await select(deps, by, wish)
-  const counted = await countSelected(deps.mongo, { ...selected, created_at: deps.clock.now() })
+  const counted = await countSelected(deps.mongo, { ...selected, created_at: deps.clock.now() }, deps.countMs)
   return { name: selected.name, ...counted }
 }
 

@@ -133,14 +133,18 @@ function pageAfter({ db }: Mongo, { scope, value }: Selected, cursor: string): P
     .toArray()
 }
 
-/** How long {@link countSelected} reads, in milliseconds. */
+/** How long {@link countSelected} reads by default, in milliseconds. */
 const COUNT_MS = 1_000
 
 /** Waiting messages of a selection. `more`: the queue is longer than what was looked at, which takes a second at most. */
-export async function countSelected(mongo: Mongo, selected: Selected): Promise<{ count: number; more: boolean }> {
+export async function countSelected(
+  mongo: Mongo,
+  selected: Selected,
+  mostMs = COUNT_MS,
+): Promise<{ count: number; more: boolean }> {
   const messages = new Set<string>()
   let cursor = firstCursor(selected)
-  const until = performance.now() + COUNT_MS
+  const until = performance.now() + mostMs
   for (let pages = 0; pages < COUNTED_PAGES && performance.now() < until; pages++) {
     const page = await pageAfter(mongo, selected, cursor)
     for (const { m } of await selectFrom(mongo, selected, page)) messages.add(m)
