@@ -22,7 +22,7 @@ beforeAll(async () => {
   const verified = { status: 'verified', verified_by: 'dns' } as const
   await giveDomain(service.mongo.db, _id, 'refused.example', { ...verified, authentication })
   await giveDomain(service.mongo.db, _id, 'fine.example', verified)
-}, 180_000)
+})
 
 afterAll(async () => {
   await browser?.stop()

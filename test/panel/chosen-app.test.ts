@@ -54,7 +54,7 @@ test('the menu keeps the app: no entry shows the data of another one', async () 
     await entry(label).click()
     await page.waitForURL(`**${place}`)
     await entry(label).and(page.locator('[aria-current=page]')).waitFor()
-    expect(await switcher().inputValue()).toBe('App beta')
+    await expect.poll(() => switcher().inputValue()).toBe('App beta')
     await page.locator('#content').getByText('App beta', { exact: true }).waitFor()
   }
   expect(await menu().locator('[aria-current=page]').count()).toBe(1)

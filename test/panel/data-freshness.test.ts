@@ -79,16 +79,21 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 
   test('Live ends with the stream, says so, and can be switched on again', async () => {
-    await page.route('**/api/v1/events/stream', route => route.fulfill({ status: 503, json: { code: 'unavailable' } }))
+    const stream = '**/api/v1/events/stream'
+    // The page tries again by itself as well, which must not succeed before the switch is used.
+    const release = await holdRequests(page, stream)
+    await page.route(stream, route => route.fulfill({ status: 503, json: { code: 'unavailable' } }), { times: 1 })
     await page.goto('/messages')
     const broken = page.getByRole('switch', { name: labels.messages.liveBroken })
     await broken.waitFor()
     expect(await broken.isChecked()).toBe(false)
-    await page.unroute('**/api/v1/events/stream')
     await broken.click()
+    await page.getByRole('switch', { name: labels.messages.liveConnecting }).waitFor()
+    release()
     const live = page.getByRole('switch', { name: labels.messages.live, exact: true })
     await live.waitFor()
     expect(await live.isChecked()).toBe(true)
+    await page.unroute(stream)
     await page.context().setOffline(true)
     await broken.waitFor()
     await page.context().setOffline(false)

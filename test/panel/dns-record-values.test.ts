@@ -86,12 +86,13 @@ test('a foreign SPF policy is merged in what is copied, and a strict DMARC polic
   const { page } = visitor
   const spf = await recordsOf(visitor, labels.dns.purpose.spf)
   await spf.getByRole('button', { name: new RegExp(labels.dns.expected) }).click()
-  const copied = await page.evaluate<string>('navigator.clipboard.readText()')
-  expect(copied).toMatch(/^v=spf1 mx .*ip4:192\.0\.2\.10.* -all$/)
+  // The clipboard is written after the click.
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await expect.poll(copied).toMatch(/^v=spf1 mx .*ip4:192\.0\.2\.10.* -all$/)
   await spf.getByText(labels.dns.merged.spf).waitFor()
   const dmarc = page.getByRole('region', { name: new RegExp(`^${labels.dns.purpose.dmarc} `) })
   await dmarc.getByRole('button', { name: new RegExp(labels.dns.expected) }).click()
-  expect(await page.evaluate('navigator.clipboard.readText()')).toContain('p=reject')
+  await expect.poll(copied).toContain('p=reject')
   expect(await page.getByRole('combobox', { name: labels.dns.policy }).inputValue()).toBe(labels.dns.policies.reject)
   await visitor.leave()
 })

@@ -17,7 +17,7 @@ let browser: TestBrowser
 
 beforeAll(async () => {
   ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
-}, 180_000)
+})
 
 afterAll(async () => {
   await browser?.stop()
@@ -156,7 +156,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await dialog.getByRole('checkbox', { name: labels.access.captureToken }).check()
     await dialog.getByRole('checkbox', { name: labels.access.scope['inbox:read'] }).check()
     await dialog.getByRole('button', { name: labels.ui.create }).click()
-    await until(async () => (await modelOf(db, tokens).countDocuments({ user_id: user })) === 1)
+    await until(async () => (await modelOf(db, tokens).countDocuments({ user_id: user })) === 1, 60_000)
     expect(await modelOf(db, tokens).findOne({ user_id: user }).lean()).toMatchObject({
       ...{ capture: true, mode: 'live', scopes: ['emails:send', 'inbox:read'] },
     })

@@ -75,7 +75,8 @@ test('back, clearing filters and links set the field', async () => {
   expect(await field().inputValue()).toBe('first')
   await page.getByRole('button', { name: labels.messages.clearFilters }).first().click()
   await page.waitForURL(url => !url.searchParams.has('q'))
-  expect(await field().inputValue()).toBe('')
+  // The page is rendered after its address has changed.
+  await expect.poll(() => field().inputValue()).toBe('')
   await page.goto('/messages?q=%22007%22')
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await field().inputValue()).toBe('007')
@@ -88,8 +89,8 @@ test('filters cleared while typing do not reappear', async () => {
   await page.getByRole('button', { name: labels.messages.clearFilters }).first().click()
   await page.waitForURL(url => !url.searchParams.has('q'))
   await page.clock.runFor(2_000)
+  await expect.poll(() => field().inputValue()).toBe('')
   expect(new URL(page.url()).searchParams.has('q')).toBe(false)
-  expect(await field().inputValue()).toBe('')
 })
 
 test('typed text is not applied once another page is on its way', async () => {

@@ -9,7 +9,7 @@ let visitor: Visitor
 beforeAll(async () => {
   browser = await startBrowser()
   visitor = await browser.visit('about:blank', { width: 390, height: 600 })
-}, 60_000)
+})
 
 afterAll(async () => {
   await visitor?.leave()

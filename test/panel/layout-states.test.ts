@@ -74,7 +74,7 @@ describe('lists', () => {
   beforeAll(async () => {
     visitor = await signedIn(browser, service.url, service.admin)
     page = visitor.page
-  }, 60_000)
+  })
   afterAll(() => visitor?.leave())
 
   test.each(LISTS)('%s of a service that fails', async path => {
@@ -109,7 +109,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await giveUser(service.mongo.db, { username })
     visitor = await signedIn(browser, service.url, service.admin, { language })
     newcomer = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
-  }, 60_000)
+  })
   afterAll(() => Promise.all([visitor?.leave(), newcomer?.leave()]))
 
   test.each(EMPTY_PAGES)('%s without content', async path => {

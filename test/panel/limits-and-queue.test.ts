@@ -147,7 +147,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await dialog.getByText(question).waitFor()
     await dialog.getByRole('button', { name: labels.queue.ask.cancel }).click()
     const row = page.getByRole('row').filter({ hasText: to }).filter({ hasText: labels.queue.ask.cancel })
-    await row.getByText(labels.queue.finished).waitFor({ timeout: 30_000 })
+    await row.getByText(labels.queue.finished).waitFor()
 
     await toConfirm(to)
     await dialog.getByText(labels.queue.nothingWaits.destination.replace('{{name}}', to)).waitFor()
@@ -171,6 +171,6 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await dialog.getByRole('button', { name: labels.queue.ask.cancel }).click()
     await dialog.waitFor({ state: 'detached' })
     const row = page.getByRole('row').filter({ hasText: service.admin.username })
-    await row.filter({ hasText: labels.queue.finished }).first().waitFor({ timeout: 30_000 })
+    await row.filter({ hasText: labels.queue.finished }).first().waitFor()
   })
 })

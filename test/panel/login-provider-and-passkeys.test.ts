@@ -9,6 +9,7 @@ import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { type LoginProvider, startLoginProvider } from '../support/accounts/login-provider.ts'
 import { freePort } from '../support/database/test-mongod.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
+import { builtPanel } from './support/built-panel.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
@@ -17,6 +18,8 @@ let service: PanelService
 let browser: TestBrowser
 
 beforeAll(async () => {
+  // Before the port is chosen, so that it is in use soon.
+  await builtPanel()
   const port = await freePort()
   // Passkeys need a host name.
   const url = `http://localhost:${port}`

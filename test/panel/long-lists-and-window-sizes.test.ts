@@ -68,7 +68,8 @@ describe('with 201 apps', () => {
     })
     await open(page, '/apps/app-201/plans')
     await page.getByRole('cell', { name: 'Monthly of the last', exact: true }).waitFor()
-    expect(await choice.inputValue()).toBe('App no. 201')
+    // The choice is loaded apart from the page.
+    await expect.poll(() => choice.inputValue()).toBe('App no. 201')
   })
 
   test('a role for the 150th app can be granted', async () => {

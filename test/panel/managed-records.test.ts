@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (const name of ['cluster', 'own'] as const) await createAll(page, name)
   await leave()
   for (const { stored, kind, names } of CASES) await manage(stored, kind, names.managed)
-}, 180_000)
+})
 
 afterAll(async () => {
   await browser?.stop()

@@ -89,6 +89,8 @@ test('a user is invited, joins, sees the account with a role, and is out once re
     .or(page.getByText(fill(members.moved, { name: 'dora' })))
     .first()
     .waitFor()
+  // With the account, the menu is replaced: a click in between would be lost.
+  await page.getByRole('button', { name: switcher }).waitFor({ state: 'detached' })
   await page.getByRole('link', { name: catalogues.en.nav.domains, exact: true }).click()
   await page.getByText(domains.none).waitFor()
   expect(guest.complaints.filter(text => !/40[13]/.test(text))).toEqual([])

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await giveEvent(db, message, refused)
   await giveEvent(db, message, { _id: `${message._id}.1#1`, rcpt: 'ok@example.net' })
   id = message._id
-}, 180_000)
+}, 400_000)
 
 afterAll(async () => {
   await browser?.stop()

@@ -72,8 +72,11 @@ async function forgetCounts(): Promise<void> {
 /** Messages of the last seven days that statistics count. */
 const COUNTED = SEEDS.filter(([, days, email, more]) => days < 7 && !more?.test && !email.endsWith('.invalid')).length
 
-/** Opens a page of the overview once the statistics, which hold for seconds, have every message. */
-async function openCounted(page: Page, path: string): Promise<void> {
+/**
+ * Opens a page of the overview once the statistics, which hold for seconds, have every message. Waits for the parts that
+ * come later, too: they move those below them, and a click on these would be lost or hit another part of a bar.
+ */
+async function openCounted(page: Page, path: string, language: keyof typeof catalogues = 'en'): Promise<void> {
   const since = new Date(Date.now() - 6 * DAY_MS).toISOString().slice(0, 10)
   const counted = async () => {
     const { totals } = (await ask(page, 'GET', `/api/v1/stats?since=${since}`)) as { totals: { messages: number } }
@@ -82,7 +85,15 @@ async function openCounted(page: Page, path: string): Promise<void> {
   }
   await expect.poll(counted, { timeout: 60_000 }).toBe(COUNTED)
   await open(page, path)
+  await waitForParts(page, language)
+}
+
+async function waitForParts(page: Page, language: keyof typeof catalogues = 'en'): Promise<void> {
   await page.locator('.pw-chart-bar > span').first().waitFor()
+  const compared = catalogues[language].overview.comparedPoints.split('{{change}}').at(-1)?.trim() ?? ''
+  await page.locator('.pw-statistic-hint').filter({ hasText: compared }).first().waitFor()
+  await page.locator('.pw-strip-item').first().waitFor()
+  await page.locator('section.pw-record').first().waitFor()
 }
 
 afterAll(async () => {
@@ -129,7 +140,7 @@ test.each([
 ] as const)('in %s, %s: tiles, bars and rows lead to what they count', { timeout: 600_000 }, async (language, path) => {
   const { overview: labels, messages: words } = catalogues[language]
   const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
-  await openCounted(page, path)
+  await openCounted(page, path, language)
   const tile = async (name: string) => {
     const link = page.getByRole('link', { name, exact: true })
     const value = await page.locator('.pw-statistic').filter({ has: link }).locator('.pw-statistic-value').innerText()
@@ -180,7 +191,7 @@ test('each part of a bar leads to the messages of its series', { timeout: 300_00
     await page.waitForURL(url => url.pathname === '/messages' && url.searchParams.has('status'))
     sum += ((await (await counted).json()) as { count: number }).count
     await open(page, '/?days=7')
-    await parts.first().waitFor()
+    await waitForParts(page)
   }
   expect(sum).toBe(figure)
   await leave()

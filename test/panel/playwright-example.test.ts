@@ -21,7 +21,7 @@ const run = promisify(execFile)
 let service: PanelService
 beforeAll(async () => {
   service = await startPanelService({ DELIVERY_MODE: 'direct' })
-}, 180_000)
+}, 400_000)
 afterAll(() => service?.stop())
 
 /** A domain without a single DNS record, and a token for it. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/database/test-mongod.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
+import { builtPanel } from './support/built-panel.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { open, signIn } from './support/user-actions.ts'
 
@@ -10,6 +11,8 @@ let browser: TestBrowser
 let port: number
 
 beforeAll(async () => {
+  // First, because others may take the port until the service has it, and a build takes its time.
+  await builtPanel()
   port = await freePort()
   const env = { APP_BASE_URL: 'https://mail.example.com', APP_PORT: String(port) }
   ;[service, browser] = await Promise.all([startPanelService(env), startBrowser()])

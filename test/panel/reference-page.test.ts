@@ -66,7 +66,7 @@ test('is read by keyboard: to the operations, to a search, and back to all', asy
   await page.getByRole('status').waitFor()
   expect(await page.getByRole('status').textContent()).toBe('Operations found: 1')
   await page.getByRole('link', { name: 'POST importSuppressions' }).press('Enter')
-  expect(new URL(page.url()).hash).toBe('#importSuppressions')
+  await page.waitForURL(url => url.hash === '#importSuppressions')
   await page.getByRole('link', { name: 'All operations' }).press('Enter')
   await page.locator('#sendEmail').waitFor()
   await leave()

@@ -72,6 +72,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   /** Chooses the user in the open dialog by a text that finds it alone. */
   const pickUser = async (text: string, name: string) => {
     await dialog().getByRole('combobox', { name: labels.subs.user }).fill(text)
+    // Until the search is done the list has all users, and then this one moves.
+    await expect.poll(() => page.getByRole('option').count(), PATIENT).toBe(1)
     await page.getByRole('option', { name }).click()
   }
 
@@ -122,7 +124,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   test('its history names the reasons; an ended subscription has no other action', async () => {
     await rowOf('Ada').getByRole('button').last().click()
     const items = page.getByRole('menuitem')
-    expect(await items.allInnerTexts()).toEqual([labels.subs.changeHistory])
+    await expect.poll(() => items.allInnerTexts(), PATIENT).toEqual([labels.subs.changeHistory])
     await items.click()
     const reason = (text: string) => labels.subs.reasonGiven.replace('{{reason}}', text)
     const { subscription, plan } = labels.subs.actionNames
@@ -211,7 +213,11 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     // Enter in a field of a rule is not the last step of the form.
     await page.keyboard.press('Enter')
     // The effect says what is missing, too.
-    const refused = page.getByRole('status').filter({ hasText: labels.subs.effectRefused })
+    const refused = page
+      .getByRole('status')
+      .filter({ hasText: labels.subs.effectRefused })
+      // That of the last input: what is refused later would be a complaint.
+      .and(page.locator('[aria-busy=false]'))
     const { rule, condition, separator } = labels.fieldPath
     await refused
       .getByText([`${rule} 1`, `${condition} 1`, labels.subs.attribute].join(separator))

@@ -5,6 +5,7 @@ import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and
 import { freePort } from '../support/database/test-mongod.ts'
 import { until } from '../support/time/until.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
+import { builtPanel } from './support/built-panel.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
@@ -15,11 +16,13 @@ let browser: TestBrowser
 let url: string
 
 beforeAll(async () => {
+  // First, because others may take the port until the service has it, and a build takes its time.
+  await builtPanel()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
   const env = { APP_PORT: String(port), APP_BASE_URL: `http://${HOST}:${port}` }
   ;[service, browser] = await Promise.all([startPanelService(env), startBrowser()])
-}, 180_000)
+}, 400_000)
 
 afterAll(async () => {
   await browser?.stop()

@@ -397,6 +397,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await open(page, `/apps/${app}/switches/dark`)
     const effect = page.getByRole('complementary', { name: subs.effect })
     await effect.getByRole('combobox', { name: subs.sampleUser }).fill('Ada')
+    // Until the search is done the list has all users, and then this one moves.
+    await expect.poll(() => page.getByRole('option').count(), PATIENT).toBe(1)
     await page.getByRole('option', { name: 'Ada' }).click()
     const rule = (number: number, name: string) =>
       subs.reasons.namedRule.replace('{{rule}}', String(number)).replace('{{name}}', name)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { codeOf, stepAt } from '../../services/accounts/rules/totp.ts'
 import { LANGUAGES } from '../../services/panel/state/preferences.ts'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { until } from '../support/time/until.ts'
 import { linkInMail } from './support/account-mail.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
@@ -129,6 +130,8 @@ test('a user sets up a second factor, signs in with code and recovery code, and 
   await dialog.getByRole('img', { name: security.qrCode }).waitFor()
   await picture(page, 'settings', 'second-factor')
   const secret = /[A-Z2-7]{32}/.exec((await dialog.textContent()) ?? '')?.[0] ?? ''
+  // The code of the step before counts until the present one ends, and has the second half of it to be checked.
+  await until(() => Date.now() % STEP_MS < STEP_MS / 2, STEP_MS)
   await dialog.getByRole('textbox', { name: security.code }).fill(authenticatorCode(secret, -1))
   await dialog.getByRole('button', { name: security.turnOn }).click()
   await page.getByText(security.recoveryLead).waitFor()
@@ -137,7 +140,8 @@ test('a user sets up a second factor, signs in with code and recovery code, and 
   await page.getByRole('button', { name: catalogues.en.ui.secretKept }).click()
   await page.getByText(security.factorOn).waitFor()
 
-  for (const code of [authenticatorCode(secret, 0), recovery]) {
+  // Computed when it is entered: it counts for less than a minute.
+  for (const code of [() => authenticatorCode(secret, 0), () => recovery]) {
     const visitor = await browser.visit(service.url)
     await visitor.page.goto('/settings')
     await visitor.page.getByLabel(labels.username).fill('dora')
@@ -146,7 +150,7 @@ test('a user sets up a second factor, signs in with code and recovery code, and 
     await visitor.page.getByRole('textbox', { name: security.code }).fill('000000')
     await visitor.page.getByRole('button', { name: labels.signIn, exact: true }).click()
     await visitor.page.getByRole('alert').waitFor()
-    await visitor.page.getByRole('textbox', { name: security.code }).fill(code)
+    await visitor.page.getByRole('textbox', { name: security.code }).fill(code())
     await visitor.page.getByRole('button', { name: labels.signIn, exact: true }).click()
     await visitor.page.getByText(security.factorOn).waitFor()
     await visitor.leave()
@@ -160,6 +164,8 @@ test('a user sets up a second factor, signs in with code and recovery code, and 
   await page.getByText(security.factorOff).waitFor()
   await reader.leave()
 })
+
+const STEP_MS = 30_000
 
 /** The code that an authenticator app shows `ahead` steps from now. */
 function authenticatorCode(secret: string, ahead: number): string {

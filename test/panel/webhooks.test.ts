@@ -10,7 +10,7 @@ let browser: TestBrowser
 
 beforeAll(async () => {
   ;[service, browser] = await Promise.all([startPanelService({ WEBHOOK_ALLOW_PRIVATE: 'loopback' }), startBrowser()])
-}, 180_000)
+}, 400_000)
 
 afterAll(async () => {
   await browser?.stop()

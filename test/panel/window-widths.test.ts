@@ -155,7 +155,7 @@ describe('in Chinese', () => {
   let reader: Visitor
   beforeAll(async () => {
     reader = await signedIn(browser, service.url, service.admin, { language: 'zh-CN', width: 390 })
-  }, 60_000)
+  })
   afterAll(() => reader?.leave())
 
   test.each(CASES)('%s (%i) fits into a phone and names itself in the title', async (route, index) => {

@@ -37,6 +37,8 @@ export async function startBrowser(): Promise<TestBrowser> {
     // CHROMIUM overrides the executable on PATH.
     executablePath: process.env.CHROMIUM || program('chromium'),
     args: FLAGS,
+    // Other tests of the run use the processor as well.
+    timeout: 120_000,
   })
   return {
     visit: async (url, look = {}) => {
@@ -61,7 +63,7 @@ export const visitors = new Set<Visitor>()
 
 async function visitorOf(context: BrowserContext): Promise<Visitor> {
   const complaints: string[] = []
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   page.on('console', message => {
     if (!['error', 'warning'].includes(message.type())) return

@@ -55,7 +55,7 @@ export async function tabTo(
       : `element?.matches(${JSON.stringify(target.selector)})`
   // Not `waitForFunction`: it polls by `eval`, which the pages forbid.
   const isThere = () => page.evaluate(`[...document.querySelectorAll('*')].some(element => ${isTarget})`)
-  await expect.poll(isThere, { timeout: 30_000 }).toBe(true)
+  await expect.poll(isThere, { timeout: 60_000 }).toBe(true)
   if (key === 'ArrowDown') await menuFocus(page)
   for (let presses = 0; presses < 120; presses++) {
     if (await page.evaluate(`(element => ${isTarget} ?? false)(document.activeElement)`)) return
