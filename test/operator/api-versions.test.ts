@@ -68,7 +68,7 @@ describe('versions of the API', () => {
     await writeKubeconfig(folder, server, server.admin)
     await applyFormerCrds()
     await giveOddObjects()
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     await admin?.close()
     await server?.stop()
@@ -139,7 +139,7 @@ describe('versions of the API', () => {
   const secretOf = (operator: OperatorUnderTest, name: string) =>
     admin.request<SecretObject>({ method: 'GET', path: `${secretsPath(operator.namespace)}/${name}` })
 
-  test('objects of v1alpha1 work under v1beta1, and the guide leads back', { timeout: 180_000 }, async () => {
+  test('objects of v1alpha1 work under v1beta1, and the guide leads back', { timeout: 300_000 }, async () => {
     const namespace = 'team'
     await admin.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: namespace } } })
     await giveFormerObjects(namespace)

@@ -42,7 +42,7 @@ onApiServer('ClusterDNSProviders', () => {
     const zones = [...ZONES.map(name => ({ name, lines: ['www IN A 192.0.2.80'] })), { name: 'postwright.test' }]
     knot = await startDnsServer('knot', zones)
     recursor = await startRecursor(zones.map(({ name }) => ({ name, port: knot.port })))
-  }, 180_000)
+  }, 300_000)
   afterAll(async () => {
     await recursor?.stop()
     await knot?.stop()

@@ -18,10 +18,10 @@ import { until } from '../support/time/until.ts'
 onApiServer('an operator in a cluster with failures', () => {
   const start = (more: Partial<UnderTestOptions> = {}) =>
     operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
-  const throughProxy = async () => {
+  const throughProxy = async (more: Partial<UnderTestOptions> = {}) => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
-    return { proxy, operator: await start({ client: token => proxy.client(token) }) }
+    return { proxy, operator: await start({ client: token => proxy.client(token), ...more }) }
   }
   const domain = (name: string) => ({ domainName: `${name}.example` })
 
@@ -63,7 +63,9 @@ onApiServer('an operator in a cluster with failures', () => {
   })
 
   test('the next leader finishes what a dead leader began, without creating anything twice', async () => {
-    const { proxy, operator } = await throughProxy()
+    // The next leader waits for the end of the lease.
+    const leaseTimes = { durationMs: 9_000, renewDeadlineMs: 6_000, retryMs: 100 }
+    const { proxy, operator } = await throughProxy({ options: { leaseTimes } })
     await operator.apply('MailDomain', 'dd', domain('dd'))
     await operator.condition('MailDomain', 'dd', 'Accepted', 'True')
     let died = false
@@ -88,10 +90,8 @@ onApiServer('an operator in a cluster with failures', () => {
 
   test('refuses to start with missing rights and names them', async () => {
     const operator = await start()
-    const client = clientFor(
-      sharedApiServer(),
-      sharedApiServer().tokens['system:serviceaccount:postwright:rights'] ?? '',
-    )
+    // Another file gives the user `rights` a ClusterRole in between.
+    const client = clientFor(sharedApiServer(), sharedApiServer().tokens['tenant-b'] ?? '')
     onTestFinished(() => client.close())
     await expect(operator.another({ client, watchNamespaces: ['default'] })).rejects.toThrow(
       /lacks \d+ rights(.|\n)*watch maildomains\.postwright\.dev in namespace default/,
@@ -136,7 +136,7 @@ onApiServer('an operator with an API server of its own', () => {
     const admin = adminClient(server)
     await installCrds(admin)
     await admin.close()
-  }, 180_000)
+  }, 300_000)
   afterAll(() => server?.stop())
 
   test.each([
@@ -150,11 +150,7 @@ onApiServer('an operator with an API server of its own', () => {
   })
 
   test('recovers from a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
-    const operator = await operatorUnderTest({
-      server,
-      mongoUri: sharedMongoUri(),
-      options: { leaseTimes: { durationMs: 60_000, renewDeadlineMs: 45_000, retryMs: 200 } },
-    })
+    const operator = await operatorUnderTest({ server, mongoUri: sharedMongoUri() })
     await operator.apply('MailDomain', 'before', { domainName: 'before.example' })
     await operator.condition('MailDomain', 'before', 'Accepted', 'True')
     await server.restart()

@@ -49,7 +49,7 @@ onApiServer('MailDomains with a DNSEndpoint', () => {
     knot = await startDnsServer('knot', [...zones, { name: 'postwright.test', lines: [] }])
     recursor = await startRecursor([...ZONES, 'postwright.test'].map(name => ({ name, port: knot.port })))
     writer = await startExternalDns(ZONES, knot)
-  }, 180_000)
+  }, 300_000)
   afterAll(async () => {
     await writer?.stop()
     await recursor?.stop()
@@ -391,11 +391,11 @@ onApiServer('MailDomains with a DNSEndpoint', () => {
         await work(operator)
         const seen = await operator.get('MailDomain', 'real')
         return seen?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
-      }, 60_000)
+      }, 120_000)
       const object = await read(operator, 'real')
       expect(object?.status?.observedGeneration).toBe(object?.metadata.generation)
       expect(knot.transfer('real.test').filter(line => line.includes('v=DKIM1'))).toHaveLength(1)
-    }, 120_000)
+    }, 240_000)
   })
 
   test.each<[string, object, RegExp]>([

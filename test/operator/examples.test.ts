@@ -31,7 +31,7 @@ onApiServer('examples', () => {
     for (const { kind } of kinds) expect(texts.filter(text => text.includes(`\nkind: ${kind}\n`))).toHaveLength(1)
   })
 
-  test('kubectl apply of all examples makes every resource ready', { timeout: 180_000 }, async () => {
+  test('kubectl apply of all examples makes every resource ready', { timeout: 360_000 }, async () => {
     const zones = ['example.com', 'postwright.test']
     const knot = await startDnsServer(
       'knot',
@@ -83,7 +83,7 @@ onApiServer('examples', () => {
           .split(' ')
           .filter(status => status === 'True').length === kinds.length
       )
-    }, 60_000)
+    }, 120_000)
     const shown = await table()
     expect(await kubectl('get', 'app', 'shop', '-o', 'jsonpath={.status.mailFrom}')).toBe('notice@mail.example.org')
     for (const { kind } of kinds) expect(shown).toContain(`${kind.toLowerCase()}.postwright.dev/`)

@@ -31,7 +31,7 @@ onApiServer('states of all kinds', () => {
     await installCrds(admin)
     await admin.close()
     knot = await startDnsServer('knot', [{ name: 'kinds.test', lines: [] }])
-  }, 180_000)
+  }, 300_000)
   afterAll(async () => {
     await knot?.stop()
     await server?.stop()
@@ -169,5 +169,5 @@ onApiServer('states of all kinds', () => {
         ...(ready ? [`${kind} ready: Current Healthy`] : []),
       ]),
     )
-  }, 120_000)
+  }, 240_000)
 })

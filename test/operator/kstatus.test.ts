@@ -146,7 +146,7 @@ onApiServer('MailDomains in GitOps', () => {
     return withReason(operator, name, reason)
   }
 
-  test('the commands of the guide wait for what they name', { timeout: 120_000 }, async () => {
+  test('the commands of the guide wait for what they name', { timeout: 240_000 }, async () => {
     const operator = await start()
     await operator.apply('MailDomain', 'ready', managed('guide.test'))
     await operator.condition('MailDomain', 'ready', 'DNSSynced', 'True')

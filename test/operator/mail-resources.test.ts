@@ -372,7 +372,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await held(operator, 'news-smtp')).toEqual({ mine: 'x' })
     await operator.admin.request({ method: 'DELETE', path: `${path}/news-smtp` })
     await operator.condition('SMTPCredential', 'news', 'SecretSynced', 'True')
-  }, 60_000)
+  })
 
   test('a MailDomain that is deleted before its status was written leaves its record unmanaged', async () => {
     const proxy = await startKubeProxy(sharedApiServer())

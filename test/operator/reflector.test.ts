@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { createCache, type KubeObject } from '../../operator/kube/object-cache.ts'
 import { listPath } from '../../operator/kube/object-paths.ts'
-import { type Reflector, startReflector } from '../../operator/kube/reflector.ts'
+import { type Reflector, type ReflectorOptions, startReflector } from '../../operator/kube/reflector.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
 import { silentLog } from '../../services/platform/observability/log.ts'
 import { createMetrics } from '../../services/platform/observability/metrics.ts'
@@ -35,7 +35,7 @@ onApiServer('reflector', () => {
     admin.request({ method: 'DELETE', path: `${path(namespace)}/${name}` })
 
   /** A reflector through a proxy, with short pauses. */
-  async function reflect(setUp: (proxy: KubeProxy) => void = () => {}, labelSelector?: string) {
+  async function reflect(setUp: (proxy: KubeProxy) => void = () => {}, more: Partial<ReflectorOptions> = {}) {
     const proxy = await startKubeProxy(sharedApiServer())
     const namespace = await newNamespace(admin)
     for (const name of ['aaa', 'bbb', 'ccc']) await create(namespace, name)
@@ -52,9 +52,8 @@ onApiServer('reflector', () => {
       name: 'App',
       log: silentLog,
       metrics,
-      silenceMs: 2_000,
       pauseMs: 20,
-      ...(labelSelector ? { labelSelector } : {}),
+      ...more,
     })
     onTestFinished(async () => {
       await reflector.stop()
@@ -94,49 +93,63 @@ onApiServer('reflector', () => {
   })
 
   test('returns only the objects that match a label selector', async () => {
-    const { reflector, names } = await reflect(() => {}, 'part=b')
+    const { reflector, names } = await reflect(() => {}, { labelSelector: 'part=b' })
     await reflector.synced
     expect(names()).toEqual(['bbb'])
   })
 
   test('a watch that is cut repeatedly loses no change and does not list again', async () => {
     const { proxy, namespace, reflector, names, restarts } = await reflect(made => {
-      made.cutWatchesAfterMs = 150
+      // Long enough for the list: another one would be right if the first were cut.
+      made.cutWatchesAfterMs = 3_000
     })
     await reflector.synced
+    proxy.cutWatchesAfterMs = 150
+    await until(async () => (await restarts('failed')) > 0, 30_000)
     for (let i = 0; i < 12; i++) {
       await create(namespace, `n${String(i).padStart(2, '0')}`)
       await remove(namespace, `n${String(i).padStart(2, '0')}`)
       await create(namespace, `k${String(i).padStart(2, '0')}`)
-      await until(() => names().includes(`k${String(i).padStart(2, '0')}`), 10_000)
+      await until(() => names().includes(`k${String(i).padStart(2, '0')}`), 60_000)
     }
-    await until(() => names().length === 15, 10_000)
-    await until(async () => (await restarts('failed')) > 2, 20_000)
+    await until(() => names().length === 15, 60_000)
+    await until(async () => (await restarts('failed')) > 2, 60_000)
     expect(lists(proxy)).toBe(1)
   })
 
   test.each([500, 503, 403])('receives every object although every second request gets %i', async status => {
     let count = 0
-    const { namespace, reflector, names } = await reflect(made => {
-      made.cutWatchesAfterMs = 100
+    const { namespace, reflector, names, restarts } = await reflect(made => {
+      made.cutWatchesAfterMs = 400
       made.failure = () => (count++ % 2 === 0 ? { status, reason: 'InternalError' } : undefined)
     })
     await reflector.synced
+    await until(async () => (await restarts('failed')) > 0, 30_000)
     await create(namespace, 'ddd')
-    await until(() => names().includes('ddd'))
+    // The pauses have grown by the time that the list and the write took.
+    await until(() => names().includes('ddd'), 60_000)
   })
 
   test('lists again after 410 and reports the objects that were deleted in between', async () => {
-    const { proxy, namespace, reflector, names, deleted, restarts } = await reflect()
+    const { proxy, namespace, reflector, names, deleted, restarts } = await reflect(made => {
+      made.cutWatchesAfterMs = 3_000
+    })
     await reflector.synced
+    let isAway = true
     let gone = 0
-    proxy.failure = ({ query }) =>
-      query.get('resourceVersion') && gone++ < 5 ? { status: 410, reason: 'Expired' } : undefined
-    proxy.cutWatchesAfterMs = 50
+    proxy.failure = ({ query }) => {
+      if (isAway) return { status: 503, reason: 'ServiceUnavailable' }
+      return query.get('resourceVersion') && gone++ < 5 ? { status: 410, reason: 'Expired' } : undefined
+    }
+    await until(async () => (await restarts('failed')) > 0, 30_000)
     await remove(namespace, 'ccc')
     await create(namespace, 'ddd')
-    await until(() => names().join() === 'aaa,bbb,ddd')
-    await until(async () => (await restarts('expired')) >= 5)
+    expect(names()).toEqual(['aaa', 'bbb', 'ccc'])
+    isAway = false
+    // Long enough for a list.
+    proxy.cutWatchesAfterMs = 500
+    await until(() => names().join() === 'aaa,bbb,ddd', 60_000)
+    await until(async () => (await restarts('expired')) >= 5, 60_000)
     expect(deleted).toEqual([`${namespace}/ccc`])
   })
 
@@ -152,10 +165,13 @@ onApiServer('reflector', () => {
   })
 
   test('reconnects when the connection is silent', async () => {
-    const { proxy, namespace, reflector, names, restarts } = await reflect(made => {
-      made.silent = true
-    })
-    await until(async () => (await restarts('silent')) >= 1, 10_000)
+    const { proxy, namespace, reflector, names, restarts } = await reflect(
+      made => {
+        made.silent = true
+      },
+      { silenceMs: 2_000 },
+    )
+    await until(async () => (await restarts('silent')) >= 1, 30_000)
     proxy.silent = false
     await reflector.synced
     await create(namespace, 'ddd')

@@ -157,9 +157,12 @@ onApiServer('Secrets', () => {
     await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
     await operator.condition('MailDomain', 'example', 'Accepted', 'True')
     let made: Promise<unknown> | undefined
+    let isMade = false
     proxy.failure = ({ method, path: asked }) => {
-      if (made || method !== 'POST' || !asked.endsWith('/secrets')) return undefined
-      made = make(operator, 'one-smtp', { mine: 'eA==' })
+      if (isMade || method !== 'POST' || !asked.endsWith('/secrets')) return undefined
+      made ??= make(operator, 'one-smtp', { mine: 'eA==' }).finally(() => {
+        isMade = true
+      })
       return { status: 503, reason: 'ServiceUnavailable' }
     }
     await operator.apply('SMTPCredential', 'one', { domainRef: { name: 'example' } })

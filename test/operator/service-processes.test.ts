@@ -40,11 +40,14 @@ onApiServer('the operator and the other processes', () => {
   }
   /** The database of a test, as a process connects to it. */
   const uriOf = (database: string) => sharedMongoUri().replace(/\/(\?|$)/, `/${database}$1`)
+  /** An attempt that begins later than {@link EFFECT_MS} after the change must find its effect, however long attempts take. */
   const until5s = async (what: string, holds: () => Promise<boolean>) => {
-    const started = performance.now()
-    await until(holds, 20_000)
-    expect({ what, ms: performance.now() - started }).toMatchObject({ what })
-    expect(performance.now() - started, what).toBeLessThan(EFFECT_MS)
+    const changed = performance.now()
+    for (;;) {
+      const begun = performance.now() - changed
+      if (await holds()) return
+      expect(begun, what).toBeLessThan(EFFECT_MS)
+    }
   }
 
   test('the SMTP and send processes apply a suspension, senders, networks and limits within 5 s', async () => {
@@ -72,9 +75,15 @@ onApiServer('the operator and the other processes', () => {
     })
     await Promise.all([smtp.line('ready'), api.line('ready')])
 
-    const domain = (more: object = {}) => operator.apply('MailDomain', 'shop', { domainName: 'shop.example', ...more })
+    /** Declares a change, and waits for the operator: it and its API server are delayed by all other tests. */
+    const declare = async (kind: string, name: string, type: string, spec: object) => {
+      await operator.apply(kind, name, spec)
+      await operator.condition(kind, name, type, 'True')
+    }
+    const domain = (more: object = {}) =>
+      declare('MailDomain', 'shop', 'Accepted', { domainName: 'shop.example', ...more })
     const login = (more: object = {}) =>
-      operator.apply('SMTPCredential', 'web', { domainRef: { name: 'shop' }, ...more })
+      declare('SMTPCredential', 'web', 'Accepted', { domainRef: { name: 'shop' }, ...more })
     await domain()
     const { status } = await operator.condition('MailDomain', 'shop', 'Accepted', 'True')
     await verifyDomain(operator.mongo.db, String(status?.domainId), 'dns', operator.clock.now())
@@ -129,7 +138,7 @@ onApiServer('the operator and the other processes', () => {
     await domain()
     await until5s('open, SMTP', async () => (await overSmtp('news@shop.example')).startsWith('250'))
     await until5s('open, HTTP', async () => (await overHttp('news@shop.example')) < 300)
-  })
+  }, 240_000)
 
   /** An operator in a process of its own, with the rights of the chart. */
   const startOperator = async (server: ApiServerAccess, env: Record<string, string>): Promise<ServiceProcess> => {
@@ -199,6 +208,8 @@ onApiServer('the operator and the other processes', () => {
     }
     const first = await startOperator(server, env)
     await first.line('elected')
+    const second = await startOperator(server, env)
+    await second.line('ready')
     const post = (plural: string, body: object) =>
       admin.request({ method: 'POST', path: `/apis/postwright.dev/v1beta1/namespaces/${namespace}/${plural}`, body })
     await admin.request({
@@ -217,7 +228,7 @@ onApiServer('the operator and the other processes', () => {
       const path = `/apis/postwright.dev/v1beta1/namespaces/${namespace}/dnsproviders/cloud`
       const { status } = await admin.request<Seen>({ method: 'GET', path })
       return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
-    }, 20_000)
+    }, 60_000)
     // The process is paused during its work: after the read, before the write.
     const writes = () => cloud.calls.filter(call => call.startsWith('POST')).length
     cloud.before = operation => {
@@ -232,18 +243,18 @@ onApiServer('the operator and the other processes', () => {
       metadata: { name: 'zone' },
       spec: { domainName: 'zone.test', dns },
     })
-    await until(() => cloud.before === undefined, 30_000)
+    await until(() => cloud.before === undefined, 60_000)
     const stopped = performance.now()
-    const second = await startOperator(server, env)
     await second.line('elected')
-    expect(performance.now() - stopped).toBeLessThan(25_000)
-    await until(() => store.zone('zone.test').records.length === 4, 20_000)
+    // The lease of 15 s, and 5 s until the second one has noticed the last renewal and the end; the rest is for a busy machine.
+    expect(performance.now() - stopped).toBeLessThan(30_000)
+    await until(() => store.zone('zone.test').records.length === 4, 60_000)
     const before = writes()
     first.kill('SIGCONT')
     expect(await first.exited).toBe(1)
     expect(writes()).toBe(before)
     expect(store.zone('zone.test').records).toHaveLength(4)
-  })
+  }, 240_000)
 
   test('the command of the runbook removes stuck resources only', async () => {
     const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })

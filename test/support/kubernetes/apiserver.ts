@@ -145,7 +145,7 @@ function dispatcherFor(access: Pick<ApiServerAccess, 'ca'>): Agent {
 
 async function untilReady(access: ApiServerAccess, child: ChildProcess, log: string) {
   const dispatcher = dispatcherFor(access)
-  const deadline = Date.now() + 90_000
+  const deadline = Date.now() + 150_000
   try {
     while (Date.now() < deadline && child.exitCode === null) {
       const init = { headers: { authorization: `Bearer ${access.admin}` }, dispatcher }
@@ -162,7 +162,7 @@ async function untilReady(access: ApiServerAccess, child: ChildProcess, log: str
 }
 
 async function appearing(file: string): Promise<string> {
-  for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+  for (const deadline = Date.now() + 90_000; ; await sleep(50)) {
     const text = await readFile(file, 'utf8').catch(() => '')
     if (text.includes('-----END CERTIFICATE-----')) return text
     if (Date.now() > deadline) throw new Error(`${file} did not appear`)

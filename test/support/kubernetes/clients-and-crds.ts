@@ -34,7 +34,7 @@ export async function installCrds(admin: KubeClient): Promise<void> {
     await until(async () => {
       const { status } = await admin.request<CrdStatus>({ method: 'GET', path: one })
       return status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false
-    }, 30_000)
+    }, 60_000)
   }
 }
 
