@@ -20,8 +20,12 @@ export interface ReplicaSet {
   stop(): Promise<void>
 }
 
+/** Longest wait for the first answer of a mongod. */
+const START_MS = 60_000
 /** Longest wait for a primary. */
 const ELECTION_MS = 60_000
+/** Longest wait for an answer of one that runs or was restarted. */
+const ANSWER_MS = 20_000
 
 interface Member {
   port: number
@@ -39,7 +43,7 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
   }
   const [first] = members
   if (!first) throw new Error('a set needs members')
-  for (const { port } of members) await admin(port, { hello: 1 }) // initiation contacts all of them in parallel
+  for (const { port } of members) await admin(port, { hello: 1 }, START_MS) // initiation contacts all of them in parallel
   await admin(first.port, {
     replSetInitiate: {
       _id: 'kill',
@@ -90,9 +94,13 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
   return spawn(await mongodBinary(), [...flags, '--wiredTigerCacheSizeGB', '0.25', ...SAFE_FLAGS], { stdio: 'ignore' })
 }
 
-async function admin(port: number, command: Record<string, unknown>): Promise<Record<string, unknown>> {
+async function admin(
+  port: number,
+  command: Record<string, unknown>,
+  serverSelectionTimeoutMS = ANSWER_MS,
+): Promise<Record<string, unknown>> {
   const connection = await mongoose
-    .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 20_000 })
+    .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS })
     .asPromise()
   try {
     return (await connection.db?.admin().command(command)) ?? {}

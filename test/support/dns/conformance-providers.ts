@@ -61,7 +61,7 @@ const context = (endpoint: string) => ({
   budget: noBudget,
   now: () => new Date(),
   counted: () => undefined,
-  timeoutMs: 1_000,
+  timeoutMs: 30_000,
 })
 
 /** Starts each subject. Subjects are independent: each has its own zones. */
@@ -267,7 +267,7 @@ async function serverSubject(kind: DnsServer['kind']): Promise<Subject> {
         now: () => new Date(),
         counted: () => undefined,
         serverAddress: async () => ({ ip: server.ip, port }),
-        timeoutMs: 3_000,
+        timeoutMs: 30_000,
       },
     )
   return {
@@ -286,7 +286,7 @@ async function serverSubject(kind: DnsServer['kind']): Promise<Subject> {
 async function queryServer(port: number, name: string, type: 'TXT' | 'A' | 'CNAME' | 'MX'): Promise<string[]> {
   const { answers } = await ask({ ip: '127.0.0.1', port }, name, TYPE[type], {
     recursion: false,
-    timeoutMs: 2_000,
+    timeoutMs: 30_000,
     tries: 2,
   })
   return answers

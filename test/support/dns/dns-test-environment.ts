@@ -71,7 +71,7 @@ export async function startDnsTestEnvironment(
     servers: [recursor.address],
     port: server.port,
     allowPrivate: true,
-    timeoutMs: 300,
+    timeoutMs: 1_000,
     deadlineMs: 10_000,
   })
   // Signatures contain the time, and the server's clock cannot be changed.

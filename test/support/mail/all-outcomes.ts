@@ -35,7 +35,7 @@ export async function deliverAllOutcomes(scene: DeliveryEnvironment, relay: bool
   const scheduled = await Promise.all(Array.from({ length: 3 }, () => scene.submit({ scheduled_at: later })))
   await Promise.all([scene.work(), scene.work()])
   for (const id of scheduled) expect(await cancel(queue, userId, id)).toBe(1)
-  await until(async () => (await scene.deliveries()).every(({ flow }) => flow === `h ${held._id}`))
+  await until(async () => (await scene.deliveries()).every(({ flow }) => flow === `h ${held._id}`), 60_000)
   await release(controls(scene), owner, held)
   await requestAction(controls(scene), owner, { action: 'retry', scope: 'account', value: userId })
   await retrySite(queue, { site: '[127.0.0.1]', slots: scene.config.SLOTS, relay })

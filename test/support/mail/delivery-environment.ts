@@ -26,9 +26,10 @@ import { databaseForThisTest, sharedMongoUri } from '../database/test-database.t
 import type { TestClock } from '../time/test-clock.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiving-server.ts'
 
-/** Short leases, so that tests of takeovers do not wait for 20 s. */
-const TIMES = { ttl: 2_000, renew: 300, margin: 500, run: 1_000 }
-const DEADLINES = { connect: 2_000, greeting: 2_000, command: 2_000, data: 2_000, block: 2_000, dot: 500 }
+/** Short leases, so that tests of takeovers do not wait for 20 s; a process that stalls for a moment keeps them. */
+const TIMES = { ttl: 5_000, renew: 300, margin: 1_000, run: 1_000 }
+/** Long: tests with receivers that do not reply set their own. */
+const DEADLINES = { connect: 10_000, greeting: 10_000, command: 10_000, data: 10_000, block: 10_000, dot: 10_000 }
 
 /** Database, receiver and account of a delivery test, with functions on them. */
 export interface DeliveryEnvironment {
@@ -104,7 +105,7 @@ export async function startDeliveryEnvironment(
       const worker = await startConfiguredDelivery(foundation, {
         times: TIMES,
         deadlines: DEADLINES,
-        graceMs: 3_000,
+        graceMs: 10_000,
         ...setup,
       })
       let stopped: Promise<void> | undefined

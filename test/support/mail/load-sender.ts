@@ -18,9 +18,17 @@ export async function openSender(port: number, username: string, password: strin
   let done: PromiseWithResolvers<string[]> | undefined
   /** The reason why there will be no further reply. */
   let ended: Error | undefined
+  /** What comes while no call waits for it is kept for the next call. */
+  const give = (count: number) => {
+    done?.resolve(received.splice(0, count))
+    done = undefined
+  }
   const end = (error: Error) => {
     ended ??= error
+    // A final reply in place of the expected ones counts as a reply, too; a reset can come after it.
+    if (done && received.length > 0) give(received.length)
     done?.reject(ended)
+    done = undefined
   }
   socket.on('data', chunk => {
     text += chunk.toString('latin1')
@@ -29,21 +37,19 @@ export async function openSender(port: number, username: string, password: strin
       text = text.slice(end + 2)
       if (line[3] !== '-') received.push(line)
     }
-    if (received.length >= wanted) done?.resolve(received.splice(0, wanted))
+    if (done && received.length >= wanted) give(wanted)
   })
-  socket.on('close', () => {
-    // A final reply in place of the expected ones counts as a reply, too.
-    if (received.length > 0) done?.resolve(received.splice(0))
-    end(new Error('the server closed the connection'))
-  })
+  socket.on('close', () => end(new Error('the server closed the connection')))
   socket.on('error', end)
   const replies = (count: number): Promise<string[]> => {
-    wanted = count
-    done = Promise.withResolvers()
-    if (received.length >= count) done.resolve(received.splice(0, count))
-    else if (ended && received.length > 0) done.resolve(received.splice(0))
-    else if (ended) done.reject(ended)
-    return done.promise
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>()
+    if (received.length >= count || (ended && received.length > 0)) resolve(received.splice(0, count))
+    else if (ended) reject(ended)
+    else {
+      wanted = count
+      done = { promise, resolve, reject }
+    }
+    return promise
   }
   await replies(1)
   socket.write('EHLO bench.example\r\n')

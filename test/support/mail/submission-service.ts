@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest'
 import type { CredentialDoc } from '../../../services/mail/credentials/store/smtp-credentials.ts'
 import type { DomainDoc } from '../../../services/mail/domains/store/domain-model.ts'
+import type { Clock } from '../../../services/platform/clock.ts'
 import { smtp } from '../../../services/smtp.ts'
 import { giveCredential, giveDomain, giveUser, PASSWORD } from '../accounts/accounts-and-domains.ts'
 import type { TestDatabase } from '../database/test-database.ts'
@@ -19,14 +20,15 @@ export interface SubmissionService {
 export async function startSubmission(
   mongo: TestDatabase,
   env: Record<string, string> = {},
+  clock?: Clock,
 ): Promise<SubmissionService> {
   const files = await certificateFiles()
-  const foundation = testFoundation(mongo, {
+  const settings = {
     SUBMISSION_LISTEN: '0:starttls,0:tls',
     SUBMISSION_TLS_CERT: files.cert,
     SUBMISSION_TLS_KEY: files.key,
-    ...env,
-  })
+  }
+  const foundation = testFoundation(mongo, { ...settings, ...env }, clock)
   const running = await smtp(foundation)
   onTestFinished(() => running.stop())
   const [starttls = 0, tls = 0] = running.ports

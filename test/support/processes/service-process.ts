@@ -57,7 +57,8 @@ export function startProgram(path: string, env: Record<string, string>, options:
       waiting.get(String(line.msg))?.resolve(line)
     })
   const exited = new Promise<number | string>(resolve => {
-    child.once('exit', (code, signal) => {
+    // Not `exit`: the last lines may still be in the pipe then.
+    child.once('close', (code, signal) => {
       for (const { reject } of waiting.values()) reject(new Error(`${path} ended with ${code ?? signal}`))
       resolve(code ?? signal ?? 'unknown')
     })

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Resolves as soon as `condition` is true, checked every `pauseMs`; rejects after `timeoutMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
   pauseMs = 10,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs

@@ -68,8 +68,11 @@ test('a key is made, sends for its domain alone, is listed and removed', async (
   const message = { from: 'a@sender.example', to: 'b@example.net', subject: 'Hi', text: 'Hi' }
   await ok(app.emails.send(message))
   expect((await app.domains.list()).error).toMatchObject({ statusCode: 401, name: 'restricted_api_key' })
-  const listed = (await ok(resend.apiKeys.list())).data.find(({ id }) => id === made.id)
-  expect(listed).toEqual({ id: made.id, name: 'App', created_at: expect.any(String), last_used_at: expect.anything() })
+  const listed = async () => (await ok(resend.apiKeys.list())).data.find(({ id }) => id === made.id)
+  // The request that uses a key does not wait until its use is noted.
+  await expect
+    .poll(listed)
+    .toEqual({ id: made.id, name: 'App', created_at: expect.any(String), last_used_at: expect.anything() })
   expect((await resend.apiKeys.update(made.id, { name: 'Other' })).error).toMatchObject({ name: 'not_implemented' })
   expect(await ok(resend.apiKeys.remove(made.id))).toMatchObject({ object: 'api_key', id: made.id, deleted: true })
   expect((await ok(resend.apiKeys.list())).data.map(({ id }) => id)).not.toContain(made.id)

@@ -85,4 +85,4 @@ test('cells that are added while mail flows and workers and mongod are killed lo
   expect(report).toMatchObject({ lost: 0, queued: 0, unexplained: 0 })
   expect(report.delivered).toBe(report.accepted)
   expect(Object.keys(report.cells)).toEqual(['0', '1', '2'])
-}, 240_000)
+}, 480_000)

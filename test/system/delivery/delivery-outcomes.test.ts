@@ -7,6 +7,8 @@ import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../su
 import { until } from '../../support/time/until.ts'
 
 const MINUTE = 60_000
+/** Soon without a reply to the dot, and patient otherwise. */
+const HASTY = { connect: 30_000, greeting: 30_000, command: 30_000, data: 30_000, block: 30_000, dot: 500 }
 
 /** Waits until no delivery of the message remains, and returns the message. */
 async function finished(environment: DeliveryEnvironment, id: string) {
@@ -157,7 +159,7 @@ describe('a final failure', () => {
 describe('an attempt whose reply to the dot is lost', () => {
   test.each(['drop', 'hang'])('(%s) is repeated after 15 minutes and marked as ambiguous', async local => {
     const environment = await startDeliveryEnvironment()
-    await environment.work()
+    await environment.work({ deadlines: HASTY })
     const id = await environment.submit({ to: [at(local)] })
     const { deliveries, events } = await attempted(environment, id)
     expect(events).toMatchObject([{ type: 'deferred', ambiguous: true }])

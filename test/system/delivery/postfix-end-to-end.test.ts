@@ -60,7 +60,7 @@ describe('direct delivery to Postfix', () => {
     const domain = await api('POST', '/api/v1/domains', { name: 'sender.example' })
     await api('POST', `/api/v1/admin/domains/${domain.body.id}/verify`, {})
     dkim = (domain.body.dkim as [{ selector: string; public_key: string }])[0]
-  })
+  }, 240_000)
   afterAll(async () => {
     await postwright.end('SIGTERM')
     await Promise.all([dns.stop(), postfix.stop(), rm(dataDir, { recursive: true, force: true })])
@@ -69,7 +69,7 @@ describe('direct delivery to Postfix', () => {
   /** Waits for the message with this subject and returns it as Postfix stored it. */
   async function arrived(subject: string): Promise<string> {
     const find = async () => (await postfix.mail()).find(mail => mail.includes(`\nSubject: ${subject}\n`))
-    await until(async () => (await find()) !== undefined, 30_000)
+    await until(async () => (await find()) !== undefined, 60_000)
     return (await find()) ?? ''
   }
 
@@ -148,7 +148,7 @@ describe('direct delivery to Postfix', () => {
     expect(await verifySignature(await arrived('by HTTP'))).toEqual({ result: 'pass', domain: 'sender.example' })
     const attempts = async () =>
       (await api('GET', `/api/v1/emails/${answer.body.id}/attempts`)).body.data as Record<string, unknown>[]
-    await until(async () => (await attempts()).length > 0)
+    await until(async () => (await attempts()).length > 0, 60_000)
     expect((await attempts())[0]).toMatchObject({ smtp_code: 250, mx_host: 'mx.inbox.test' })
   })
 

@@ -1,6 +1,7 @@
 /** 8-bit mail for servers without 8BITMIME: the content stays the same, and the signature is valid. */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { DEADLINES } from '../../../services/mail/delivery/smtp/session.ts'
 import { dkimName, dkimRecord } from '../../../services/mail/dns/records/dkim.ts'
 import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
 import { startPostfix } from '../../support/mail/postfix.ts'
@@ -65,7 +66,7 @@ async function verifySignature({ domain }: DeliveryEnvironment, content: Buffer)
 }
 
 async function settled(environment: DeliveryEnvironment, id: string) {
-  await until(async () => (await environment.message(id)).left === 0)
+  await until(async () => (await environment.message(id)).left === 0, 60_000)
   return { message: await environment.message(id), events: await environment.events(id) }
 }
 
@@ -139,10 +140,11 @@ describe('Postfix without 8BITMIME', () => {
     const environment = await startDeliveryEnvironment({
       env: { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${postfix.port}` },
     })
-    await environment.work()
+    // Postfix starts a process for the greeting, and answers the dot once the message is on the disk.
+    await environment.work({ deadlines: DEADLINES })
     const ids = await Promise.all(MESSAGES.map(([, raw]) => environment.submit({ raw, to: ['you@inbox.test'] })))
     for (const id of ids) expect((await settled(environment, id)).events).toMatchObject([{ type: 'delivered' }])
-    await until(async () => (await postfix.mail()).length === MESSAGES.length, 30_000)
+    await until(async () => (await postfix.mail()).length === MESSAGES.length, 60_000)
     const arrived = (await postfix.mail()).map(mail => Buffer.from(mail.replaceAll('\n', '\r\n')))
     expect(arrived.every(mail => /^[\t\r\n -~]*$/.test(mail.toString('latin1')))).toBe(true)
     expect(await Promise.all(arrived.map(mail => verifySignature(environment, mail)))).toEqual(

@@ -54,14 +54,14 @@ test('kill -9 of a worker in the middle of its requests', async () => {
   })
   // What the dead worker held becomes due again after its claim, a minute: here at once.
   await events.updateMany({ state: 'waiting', attempts: { $gt: 0 } }, { $set: { due: new Date(0) } })
-  await until(async () => (await events.countDocuments({ state: 'done' })) === EVENTS, 60_000)
+  await until(async () => (await events.countDocuments({ state: 'done' })) === EVENTS, 120_000)
   const ids = receiver.received.map(({ id }) => id)
   expect(new Set(ids).size).toBe(EVENTS)
   const twice = ids.filter((id, n) => ids.indexOf(id) !== n)
   expect(twice.length).toBeGreaterThan(0)
   expect(twice.filter(id => recorded.has(id))).toEqual([])
   expect(receiver.forged).toBe(0)
-})
+}, 240_000)
 
 function uriOf(database: string): string {
   const uri = new URL(sharedMongoUri())

@@ -13,4 +13,4 @@ test('killing workers and mongod under load loses no message, and repeats ambigu
   expect(report.accepted).toBeGreaterThan(50)
   expect(report).toMatchObject({ lost: 0, queued: 0, unexplained: 0 })
   expect(report.delivered).toBe(report.accepted)
-}, 240_000)
+}, 480_000)

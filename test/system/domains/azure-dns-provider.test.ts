@@ -30,7 +30,7 @@ async function start(options: AzureOptions = {}, names = ['zone.test']) {
   running.push(cloud)
   const create = (credentials: CredentialsOf<'azure'>, change: Partial<Settings> = {}) =>
     createAzure(credentials, {
-      ...{ endpoint: cloud.url, budget: noBudget, now: () => new Date(), counted: () => undefined, timeoutMs: 2_000 },
+      ...{ endpoint: cloud.url, budget: noBudget, now: () => new Date(), counted: () => undefined, timeoutMs: 30_000 },
       settings: { ...azureSettings(cloud.url), ...change },
     })
   return { store, cloud, create, provider: create(AZURE) }

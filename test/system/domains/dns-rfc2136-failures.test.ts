@@ -19,7 +19,7 @@ describe.each(['knot', 'bind'] as const)('%s', kind => {
         now: () => new Date(),
         counted: () => undefined,
         serverAddress: async () => ({ ip: server.ip, port: server.port }),
-        timeoutMs: 3_000,
+        timeoutMs: 30_000,
       },
     )
   const zone = { id: 'broken.test', name: 'broken.test', minTtl: 0, maxTxt: 4_000, nameServers: [], warnings: [] }

@@ -189,7 +189,6 @@ describe('a misbehaving resolver', () => {
         warnings: [{ code: 'dns.source' }, expect.anything()],
       })
     },
-    60_000,
   )
 
   test('that forges the ownership record neither verifies a domain nor revokes one', async () => {
@@ -220,7 +219,7 @@ describe('a domain whose records disappear', () => {
     }
     expect(events).toEqual(['0 h domain.failing', '24 h domain.lost', '96 h domain.failed'])
     expect((await environment.domain(domain._id)).status).toBe('failed')
-  }, 60_000)
+  })
 
   test('is repaired if its records are managed, until another program keeps removing them', async () => {
     const domain = await published('eight.test', { dns: { manage: true } })
@@ -240,7 +239,7 @@ describe('a domain whose records disappear', () => {
     expect(events.at(-1)?.errors).toMatchObject([{ code: 'dns.repairs_paused' }])
     const { dns } = await environment.domain(domain._id)
     expect(dns?.repairs_paused_until).toBeInstanceOf(Date)
-  }, 60_000)
+  })
 })
 
 /** The provider of a domain, for changes that Postwright did not make. */
@@ -270,7 +269,7 @@ describe('repairs', () => {
     expect(errors).toEqual([expect.stringMatching(/paused until .* another program/)])
     const { dns_owned } = await environment.domain(domain._id)
     expect(dns_owned?.map(({ name }) => name)).not.toContain(owner)
-  }, 60_000)
+  })
 
   test('merge our terms into an SPF record that the owner adds', async () => {
     const domain = await published('bare.test', { dns: { manage: true } })
@@ -303,7 +302,7 @@ describe('ownership', () => {
     expect(now.status).toBe('verified')
     expect(old).toMatchObject({ status: 'failed', dkim: [{ state: 'revoked' }] })
     expect(old.dkim[0]?.selector).not.toBe(now.dkim[0]?.selector)
-  }, 60_000)
+  })
 
   test('of a parent domain by another account blocks its sub-domains', async () => {
     const parent = await published('ten.test')
@@ -333,7 +332,7 @@ describe('ownership', () => {
     await removeDomain(environment.deps, child.user_id, child._id)
     expect((await verifyDomain(environment.deps, successor._id)).event).toBe('domain.verified')
     expect((await environment.domain(holder._id)).status).toBe('failed')
-  }, 60_000)
+  })
 
   test('does not pass to a suspended domain', async () => {
     const holder = await published('fifteen.test')
@@ -346,7 +345,7 @@ describe('ownership', () => {
     await verifyDomain(environment.deps, successor._id)
     expect((await environment.domain(successor._id)).status).toBe('suspended')
     expect((await environment.domain(holder._id)).status).toBe('verified')
-  }, 60_000)
+  })
 
   test('can be proved again, with a new key, by an account that lost it', async () => {
     const holder = await published('seventeen.test')
@@ -370,7 +369,7 @@ describe('ownership', () => {
     const { errors } = await verifyDomain(environment.deps, successor._id)
     expect(errors).toEqual([{ code: 'dns.taken_and_published' }])
     expect((await environment.domain(holder._id)).status).toBe('verified')
-  }, 60_000)
+  })
 
   test('passes to one of two accounts that prove it at the same moment', async () => {
     const first = await published('eleven.test')
@@ -420,7 +419,7 @@ describe('DKIM key rotation', () => {
       '53294 min: active/key',
     ])
     expect(environment.server.transfer('twelve.test').filter(line => line.includes('_domainkey'))).toHaveLength(1)
-  }, 60_000)
+  })
 
   test('an Ed25519 key is added to the RSA key and revoked on request', async () => {
     const domain = await published('thirteen.test', { dns: { manage: true } })

@@ -183,7 +183,9 @@ describe('deleting', () => {
 
 test('a list is paginated and keeps its order', async () => {
   const { user, client } = await api.newUser()
-  for (const name of ['c', 'a', 'b']) await giveDomain(api.db, user._id, `${name}.example`)
+  // The order is that of the ids, which those of the same millisecond do not have.
+  for (const [n, name] of ['c', 'a', 'b'].entries())
+    await giveDomain(api.db, user._id, `${name}.example`, { _id: newId('dom', Date.now() + n * 1_000) })
   const first = await client.get('/api/v1/domains?limit=2')
   expect(first.body).toMatchObject({ data: [{ name: 'c.example' }, { name: 'a.example' }], has_more: true })
   const second = await client.get(`/api/v1/domains?limit=2&after=${first.body.data[1].id}`)

@@ -24,7 +24,7 @@ async function start(options: GoogleOptions = {}, names = ['zone.test']) {
   const settings = { GOOGLE_TOKEN_URL: `${cloud.url}/token`, GCE_METADATA_HOST: new URL(cloud.url).host }
   const create = (credentials: CredentialsOf<'google'>, change: Partial<typeof settings> = {}) =>
     createGoogle(credentials, {
-      ...{ endpoint: cloud.url, budget: noBudget, now: () => new Date(), counted: () => undefined, timeoutMs: 2_000 },
+      ...{ endpoint: cloud.url, budget: noBudget, now: () => new Date(), counted: () => undefined, timeoutMs: 30_000 },
       settings: { ...settings, ...change },
     })
   return { store, cloud, create, provider: create(KEY) }

@@ -31,7 +31,7 @@ async function start(options: Route53Options = {}, names = ['zone.test']) {
   running.push(cloud)
   const create = (credentials: CredentialsOf<'route53'>, pod: Partial<AwsPod> = {}) =>
     createRoute53(credentials, {
-      ...{ endpoint: cloud.url, budget: noBudget, now: () => new Date(), counted: () => undefined, timeoutMs: 2_000 },
+      ...{ endpoint: cloud.url, budget: noBudget, now: () => new Date(), counted: () => undefined, timeoutMs: 30_000 },
       pod: { AWS_STS_URL: cloud.url, ...NO_POD, ...pod },
     })
   return { store, cloud, create, provider: create(KEYS) }

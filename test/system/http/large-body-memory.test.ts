@@ -46,8 +46,8 @@ test('rejects large bodies of an account that uses its half, and accepts those o
   expect((await api.call('POST', '/api/v1/emails', { body: small })).status).toBe(202)
 
   for (const { call } of held) call.destroy()
-  await until(async () => (await statusOf(await open(api.token, 'a@example.com', 30))) === 202)
-}, 30_000)
+  await until(async () => (await statusOf(await open(api.token, 'a@example.com', 30))) === 202, 60_000)
+})
 
 test.each<[string, (text: string) => Buffer, number]>([
   ['gzip', gzipSync, 4], // 20 MB of zeros become 20 KB, which count as 20 MiB
@@ -80,5 +80,8 @@ test.each<[string, (text: string) => Buffer, number]>([
       body: large,
     })
   // All memory is available again.
-  await until(async () => (await Promise.all(Array.from({ length: fit }, send))).every(({ status }) => status === 202))
+  await until(
+    async () => (await Promise.all(Array.from({ length: fit }, send))).every(({ status }) => status === 202),
+    60_000,
+  )
 })

@@ -45,7 +45,7 @@ beforeAll(async () => {
       },
     ])
   }
-}, 60_000)
+})
 afterAll(() => api.stop())
 
 /** A list: its path, its default direction, and its columns with what they compare. */

@@ -421,7 +421,7 @@ async function run(operationId: string): Promise<PrintedAnswer> {
   for (const [from, to] of Object.entries(given)) command = command.replaceAll(from, to)
   for (const [, prefix = ''] of command.matchAll(new RegExp(`([a-z]+)_${ID}`, 'g')))
     command = command.replaceAll(`${prefix}_${ID}`, (await RECORDS[prefix]?.(caller)) ?? `no record for ${prefix}`)
-  const name = operationId === 'streamEvents' ? 'curl --max-time 1' : 'curl'
+  const name = operationId === 'streamEvents' ? 'curl --max-time 5' : 'curl'
   return shell.run(command.replace('curl', name), {
     POSTWRIGHT_TOKEN: caller.token,
     // Some preparations end all sessions of the caller.

@@ -52,6 +52,8 @@ describe('every operation counts towards the request rate', () => {
   const sends = rows.filter(({ method, path }) => method !== 'GET' && /^\/api\/(send|v1\/emails)/.test(path))
   const counted = rows.filter(row => !sends.includes(row) && row.kind !== 'public')
   const refused = { status: 429, body: { code: 'rate_limited' } }
+  /** The minute may be over before the last row: then this request is the one that the next minute permits. */
+  const useUp = (client: ApiClient) => client.get('/api/v1/domains')
 
   test('except for eight and the public ones', () => {
     expect([sends.length, counted.length > 60]).toEqual([8, true])
@@ -60,6 +62,7 @@ describe('every operation counts towards the request rate', () => {
   test.each(counted.filter(({ kind }) => kind === 'account'))(
     '$method $path is limited for a token',
     async ({ method, path }) => {
+      await useUp(byToken)
       const answer = await byToken.call(method, path, method === 'GET' ? undefined : {})
       expect(answer).toMatchObject(refused)
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -67,6 +70,7 @@ describe('every operation counts towards the request rate', () => {
   )
 
   test.each(counted)('$method $path is limited for a session', async ({ method, path }) => {
+    await useUp(bySession)
     const answer = await bySession.call(method, path, method === 'GET' ? undefined : {})
     expect(answer).toMatchObject(refused)
   })

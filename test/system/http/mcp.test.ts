@@ -296,7 +296,7 @@ test('the rate of sending holds here as well', async () => {
   const { value } = await giveToken(limited.mongo.db, limited.user._id, { scopes: ['mcp', 'mcp:send'] })
   const client = await connect(value, 'legacy', limited.url)
   const message = { from: 'ann@second.example', to: ['bob@example.net'], subject: 'a', text: 'a' }
-  const results = await Promise.all(Array.from({ length: 12 }, () => use(client, 'send_email', message)))
+  const results = await Promise.all(Array.from({ length: 30 }, () => use(client, 'send_email', message)))
   const refused = results.filter(({ isError }) => isError)
   expect(refused.length).toBeGreaterThan(0)
   expect(refused[0]?.json).toMatchObject({ error: { code: 'rate_limited', status: 429 } })

@@ -10,6 +10,8 @@ import { type CallOptions, sendApiForThisTest, sessionHeaders, startSendApi } fr
 import { testClock } from '../../support/time/test-clock.ts'
 import { until } from '../../support/time/until.ts'
 
+/** What SEND_REQUESTS_PER_SECOND counts in. */
+const WINDOW_MS = 2_000
 const minimal = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
 
 test('the request rate of an account counts for all of its tokens and processes', async () => {
@@ -19,10 +21,12 @@ test('the request rate of an account counts for all of its tokens and processes'
     { mongo: { ...api.mongo, stop: async () => undefined }, domain: 'second.example' },
   )
   const { value } = await giveToken(api.mongo.db, api.user._id)
+  const began = performance.now()
   const tries = Array.from({ length: 30 }, (_, n) =>
     (n % 2 ? api : second).call('POST', '/api/send', { body: minimal, token: n % 3 ? api.token : value }),
   )
   const answers = await Promise.all(tries)
+  const windows = 1 + Math.ceil((performance.now() - began) / WINDOW_MS)
   await second.stop()
   const sent = answers.filter(({ status }) => status === 202)
   const refused = answers.filter(({ status }) => status === 429)
@@ -30,9 +34,9 @@ test('the request rate of an account counts for all of its tokens and processes'
     30,
     await collectionOf(api.mongo.db, MESSAGES).countDocuments(),
   ])
-  // One window holds ten; the thirty may straddle two windows.
+  // One window holds ten; the thirty may straddle two windows, or more on a busy machine.
   expect(sent.length).toBeGreaterThanOrEqual(10)
-  expect(sent.length).toBeLessThanOrEqual(20)
+  expect(sent.length).toBeLessThanOrEqual(10 * windows)
   for (const { headers, body } of refused) {
     expect(body).toMatchObject({ code: 'rate_limited' })
     expect(headers.get('ratelimit-limit')).toBe('10')

@@ -47,7 +47,7 @@ beforeAll(async () => {
   const failed = [{ email: 'x@gone.example', type: 'to' as const, status: 'failed' as const, kind: 'network' }]
   await giveMessage(api.db, user._id, { created_at: ago(1), test: true, rcpts: failed })
   await giveMessage(api.db, (await api.newUser()).user._id, { created_at: ago(1), rcpts: failed })
-}, 60_000)
+})
 afterAll(() => api.stop())
 
 test('a report of days has the dimensions of what failed, who sent, and tags', async () => {

@@ -88,7 +88,8 @@ test('while the database is away nothing is accepted, and afterwards everything 
   await mongod.crash()
   expect(await bring()).toMatch(/^451 4\.3\.0/)
   await mongod.start()
-  await until(async () => /^250/.test(await bring()))
+  // The service looks for a lost database every ten seconds.
+  await until(async () => /^250/.test(await bring()), 60_000)
   await until(async () => (await statusOf()) === 'bounced')
 })
 

@@ -41,13 +41,13 @@ test('a copy of the files of a running database starts elsewhere with everything
   const restored = await logIn(await start(copy), password)
   const subjects = async () => (await restored('GET', '/inbox')).data.map(({ subject }) => subject)
   // What was accepted but not delivered at the time of the copy is delivered now.
-  await until(async () => (await subjects()).includes('before the backup'))
+  await until(async () => (await subjects()).includes('before the backup'), 60_000)
   expect(await subjects()).not.toContain('after the backup')
   // Can be decrypted only with the same SESSION_SECRET, which the folder contains as well.
   expect(await restored('GET', `/smtp-credentials/${made.id}/password`)).toMatchObject({
     password: 'a password to be kept',
   })
-})
+}, 400_000)
 
 interface Body extends Record<string, unknown> {
   data: Record<string, unknown>[]

@@ -19,6 +19,8 @@ import { until } from '../../support/time/until.ts'
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
+/** Far below the hour by which clocks differ. */
+const PROMPT_MS = 180_000
 const SECRET = 'a secret of at least thirty-two bytes'
 const LOGIN = 'clocks'
 const ENVELOPE = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
@@ -144,8 +146,8 @@ test('SMTP processes and workers an hour ahead and slow deliver everything, whil
   ])
   const all = accepted.flat().toSorted()
   expect(all.length).toBe(80)
-  await until(() => receiver.received.length >= all.length, 90_000)
-  expect(performance.now() - started).toBeLessThan(90_000)
+  await until(() => receiver.received.length >= all.length, PROMPT_MS)
+  expect(performance.now() - started).toBeLessThan(PROMPT_MS)
   expect(subjectsOf(receiver.received.map(({ content }) => content.toString('latin1')))).toEqual(all)
   expect(await wrongTimes(mongo)).toEqual([])
 
@@ -155,14 +157,17 @@ test('SMTP processes and workers an hour ahead and slow deliver everything, whil
     [slow, -3_600],
     [first, 3_600],
   ] as const) {
-    const words = new RegExp(`^(ready|ok)\n.*3600\\.\\d s ${skew > 0 ? 'ahead of' : 'behind'} the database's`)
+    // As precise as the answers of a busy database.
+    const words = new RegExp(
+      `^(ready|ok)\n.*(3599\\.[5-9]|3600\\.\\d) s ${skew > 0 ? 'ahead of' : 'behind'} the database's`,
+    )
     expect(await process.probe('/readyz')).toMatch(words)
     expect(await process.probe('/healthz')).toMatch(words)
     const metric = /^postwright_clock_skew_seconds\{[^}]*\} (\S+)$/m.exec(await process.probe('/metrics'))
     expect(Number(metric?.[1])).toBeCloseTo(skew, 0)
   }
-  expect(first.process.lines.filter(({ msg }) => /clock is 3600/.test(String(msg)))).toHaveLength(1)
-})
+  expect(first.process.lines.filter(({ msg }) => /clock is (3599\.[5-9]|3600)/.test(String(msg)))).toHaveLength(1)
+}, 300_000)
 
 test('a killed worker an hour ahead leaves nothing that is due only in an hour', async () => {
   const { mongo, smtp, worker } = await installation()
@@ -176,12 +181,12 @@ test('a killed worker an hour ahead leaves nothing that is due only in an hour',
     await sender.send(ENVELOPE, `From: a@example.org\r\nSubject: killed-${n}\r\n\r\nhello\r\n.\r\n`)
   sender.close()
   const deliveries = mongo.db.collection('deliveries')
-  await until(async () => (await deliveries.countDocuments({ tok: { $exists: true } })) === 20)
+  await until(async () => (await deliveries.countDocuments({ tok: { $exists: true } })) === 20, 60_000)
   killed.process.kill('SIGKILL')
   await killed.process.exited
   expect(await wrongTimes(mongo)).toEqual([])
 
   await worker(-HOUR, receiver.port)
-  await until(() => receiver.received.length >= 20, 60_000) // the lease expires within a minute, not after an hour
+  await until(() => receiver.received.length >= 20, 120_000) // the lease expires within a minute, not after an hour
   expect(await wrongTimes(mongo)).toEqual([])
-})
+}, 300_000)

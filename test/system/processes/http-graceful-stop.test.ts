@@ -123,7 +123,7 @@ test('busy clients with kept-alive connections lose no request when a process st
       const counts = [...text.matchAll(/^postwright_http_request_duration_seconds_count\{[^}]*\} (\d+)$/gm)]
       return counts.reduce((sum, [, count]) => sum + Number(count), 0)
     }
-    await until(async () => (await served()) > 20 * CLIENTS, 30_000)
+    await until(async () => (await served()) > 20 * CLIENTS, 60_000)
     const asked = performance.now()
     process.kill('SIGTERM')
     const code = await process.exited
@@ -147,11 +147,11 @@ test('busy clients with kept-alive connections lose no request when a process st
     { main: 'panel', code: 0, lost: [], quick: true, announced: true, answers: [200] },
     { main: 'admin', code: 0, lost: [], quick: true, announced: true, answers: [200] },
   ])
-})
+}, 300_000)
 
 test('readiness fails first, requests are served for SHUTDOWN_DELAY_SECONDS, and streams end in order', async () => {
   const { start, token } = await installation()
-  const { process, port, probes } = await start('send', { SHUTDOWN_DELAY_SECONDS: '2' })
+  const { process, port, probes } = await start('send', { SHUTDOWN_DELAY_SECONDS: '10' })
   const url = `http://127.0.0.1:${port}`
   const authorization = `Bearer ${token}`
   const stream = await fetch(`${url}/api/v1/events/stream`, { headers: { authorization } })

@@ -37,7 +37,7 @@ describe('npm start', () => {
     await postwright.printed('"msg":"ready"')
     token = /token {3}(\S+)/.exec(postwright.output())?.[1] ?? ''
     adminPassword = /admin {3}admin \/ (\S+)/.exec(postwright.output())?.[1] ?? ''
-  })
+  }, 400_000)
   afterAll(async () => {
     if (postwright?.process.exitCode === null) await postwright.end('SIGTERM')
     await rm(dataDir, { recursive: true, force: true })

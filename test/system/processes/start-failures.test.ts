@@ -26,6 +26,8 @@ type Environment = Record<string, string | undefined>
 interface Started {
   child: ChildProcess
   output(): string
+  /** Exit code and signal, once all of its output has been read. */
+  ended: Promise<unknown[]>
 }
 
 function start(main: string, env: Environment): Started {
@@ -36,7 +38,7 @@ function start(main: string, env: Environment): Started {
       output += chunk
     })
   onTestFinished(() => void child.kill('SIGKILL'))
-  return { child, output: () => output }
+  return { child, output: () => output, ended: once(child, 'close') }
 }
 
 /** The values of the file that users copy. */
@@ -90,8 +92,8 @@ test.each([
   ['an invalid listener', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
 ])('%s: exits with 78 and names each error, and repeats no secret', async (_, env: Environment, messages) => {
   expect(messages.length).toBeGreaterThan(0)
-  const { child, output } = start('services/panel.ts', { MONGODB_URI: ownUri(), ...env })
-  expect(await once(child, 'exit')).toEqual([78, null])
+  const { output, ended } = start('services/panel.ts', { MONGODB_URI: ownUri(), ...env })
+  expect(await ended).toEqual([78, null])
   for (const message of messages) expect(output()).toContain(message)
   for (const secret of [env.SESSION_SECRET, env.API_TOKEN]) if (secret) expect(output()).not.toContain(secret)
 })
@@ -113,8 +115,8 @@ test.each([
   ],
 ])('%s: exits with 1 and a message', async (_, main, env: Environment, message) => {
   const own = env.MONGODB_URI === SHARED_DATABASE ? { MONGODB_URI: ownUri() } : {}
-  const { child, output } = start(main, { ...env, ...own })
-  expect(await once(child, 'exit')).toEqual([1, null])
+  const { output, ended } = start(main, { ...env, ...own })
+  expect(await ended).toEqual([1, null])
   expect(output()).toMatch(message)
 })
 
@@ -128,8 +130,8 @@ test('a standalone mongod: exits with 1 and names the remedy', async () => {
     await once(mongod, 'exit')
     await rm(folder, { recursive: true })
   })
-  const { child, output } = start('services/panel.ts', { MONGODB_URI: `mongodb://127.0.0.1:${port}/postwright` })
-  expect(await once(child, 'exit')).toEqual([1, null])
+  const { output, ended } = start('services/panel.ts', { MONGODB_URI: `mongodb://127.0.0.1:${port}/postwright` })
+  expect(await ended).toEqual([1, null])
   expect(output()).toMatch(/leads to a standalone mongod; .*start mongod with --replSet and run rs\.initiate\(\)/)
 })
 
@@ -141,7 +143,7 @@ test('a database that does not answer: keeps running, is not ready and reports t
   })
   await until(
     () => output().includes('the database of MONGODB_URI does not answer or has no primary; trying again'),
-    30_000,
+    60_000,
   )
   const probe = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${probes}${path}`)

@@ -105,7 +105,7 @@ test('a process is ready when it listens and can work, not before', async () => 
   const started = await startMains(mongod.uri.replace('/?', '/start?'))
   expect(await Promise.all(started.map(becomeReady))).toEqual(expectedOf(expect.arrayContaining(['starting'])))
   expect(await stopAll(started)).toEqual(MAINS.map(() => 0))
-})
+}, 240_000)
 
 test.each([
   ['is no primary any more', { errorCode: 10_107 }, 30, MAINS],

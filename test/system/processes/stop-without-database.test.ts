@@ -94,7 +94,7 @@ test.each([
         body: JSON.stringify({ from: 'a@example.org', to: ['b@example.net'], subject: 'x', text: 'x' }),
       })
     expect((await send()).status).toBe(202)
-    await until(() => relay.contents.length > 0)
+    await until(() => relay.contents.length > 0, 60_000)
     const client = await converse(ports.submission, { tls: true })
     await client.reply()
     expect((await client.logIn('app', PASSWORD)).code).toBe(235)

@@ -47,7 +47,7 @@ beforeAll(async () => {
   }
   const seconds = (performance.now() - startedAt) / 1000
   process.stderr.write(`quickstarts: npm start was ready after ${seconds.toFixed(1)} s\n`)
-}, 240_000)
+}, 400_000)
 afterAll(async () => {
   if (postwright?.process.exitCode === null) await postwright.end('SIGTERM')
   if (dataDir) await rm(dataDir, { recursive: true, force: true })
@@ -187,7 +187,7 @@ async function arrived(to: string): Promise<Captured> {
       found = data.find(mail => mail.to.includes(to))
       return found !== undefined
     },
-    30_000,
+    90_000,
     250,
   )
   if (!found) throw new Error('no message')

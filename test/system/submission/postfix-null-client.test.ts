@@ -55,7 +55,7 @@ async function startServer(change: (domain: string) => Partial<CredentialDoc>): 
 /** Waits until a message whose subject begins with this text was accepted. */
 async function accepted({ mongo, postfix }: Server, subject: string): Promise<{ message: MessageDoc; raw: string }> {
   const find = () => mongo.db.collection<MessageDoc>('messages').findOne({ subject: { $regex: `^${subject}` } })
-  await until(async () => (await find()) !== null, 30_000).catch(async (error: Error) => {
+  await until(async () => (await find()) !== null, 60_000).catch(async (error: Error) => {
     throw new Error(`${error.message}: ${await postfix.describe()}`)
   })
   const message = await find()
@@ -92,12 +92,12 @@ describe('a server with Postfix', () => {
       rcpts: [{ email: 'admin@example.net' }],
     })
     expect(bounce.raw).toMatch(new RegExp(`^From: "Mail Delivery System" <server@${domain}>\r$`, 'm'))
-  })
+  }, 300_000)
 
   test('logs the reason of the rejection without these settings', async () => {
     const server = await startServer(() => ({}))
     await server.postfix.sendmail(['-i', 'admin@example.net'], CRON)
-    await until(async () => (await server.postfix.describe()).includes('status=bounced'), 30_000)
+    await until(async () => (await server.postfix.describe()).includes('status=bounced'), 60_000)
     expect(await server.postfix.describe()).toMatch(/550 5\.7\.1 web1\.internal is not a domain of this account/)
     expect(await server.mongo.db.collection('messages').countDocuments()).toBe(0)
   })

@@ -310,7 +310,7 @@ describe('timeouts', () => {
   })
 
   test('close a connection without TLS handshake', async () => {
-    const listener = await startListener({ limits: { handshakeMs: 50 } })
+    const listener = await startListener({ limits: { handshakeMs: 2_000 } }) // long enough for a handshake of the other client
     const socket = connect(listener.tls, '127.0.0.1')
     onTestFinished(() => void socket.destroy())
     await new Promise(resolve => socket.once('close', resolve).on('error', () => undefined))
@@ -318,7 +318,7 @@ describe('timeouts', () => {
   })
 
   test('end an idle session', async () => {
-    const listener = await startListener({ limits: { idleMs: 100 } })
+    const listener = await startListener({ limits: { idleMs: 2_000 } }) // long enough for each step of the login
     const client = await loggedIn(listener)
     expect((await client.reply()).code).toBe(421)
     await client.closed

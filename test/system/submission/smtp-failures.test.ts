@@ -90,7 +90,7 @@ describe('under load', () => {
     await load.more(50)
     await load.end()
     await expectKept(submission, load.accepted)
-  })
+  }, 300_000)
 
   test('killing mongod loses no message that got 250; clients get 451 and are served again without a restart', async () => {
     const submission = await start()
@@ -114,7 +114,7 @@ describe('under load', () => {
     await load.end()
     await expectKept(submission, load.accepted)
     expect([...replies.union(new Set(load.replies.keys()))].sort()).toEqual(['250 2.0.0', '451 4.3.0'])
-  })
+  }, 300_000)
 })
 
 test('while mongod does not run, rejections are fast and memory does not grow', async () => {
@@ -134,7 +134,7 @@ test('while mongod does not run, rejections are fast and memory does not grow', 
   await submission.mongod.start()
   await until(async () => (await sender.send(ENVELOPE, mail)).startsWith('250'), 60_000)
   sender.close()
-})
+}, 300_000)
 
 test('SIGTERM under load answers every message in flight and exits with 0', async () => {
   const submission = await start()

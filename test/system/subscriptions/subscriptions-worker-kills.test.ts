@@ -176,7 +176,7 @@ test('statistics: after two workers die during the repair, the next one repairs 
     await subscriptions.collections.counters.updateMany(selected, { $set: { users_total: -7, subs_total: -7 } })
     const worker = await startWorker()
     await makeDue(mongo.db, 'subscriptions-repair')
-    await until(async () => (await right()) > 3, 30_000)
+    await until(async () => (await right()) > 3, 60_000)
     await end(worker)
     expect(await right()).toBeLessThan(APPS)
   }
@@ -185,4 +185,4 @@ test('statistics: after two workers die during the repair, the next one repairs 
     await makeDue(mongo.db, 'subscriptions-repair')
     return (await right()) === APPS
   }, 60_000)
-}, 180_000)
+}, 300_000)
