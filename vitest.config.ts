@@ -1,7 +1,7 @@
 /** Test projects: `unit` tests are next to the code, `system` tests drive complete paths over real sockets. */
 import { defineConfig } from 'vitest/config'
 
-const node = { environment: 'node' as const, testTimeout: 60_000, hookTimeout: 120_000 }
+const node = { environment: 'node' as const, testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {
@@ -28,7 +28,6 @@ export default defineConfig({
           ...node,
           name: 'system',
           include: ['test/system/**/*.test.ts', 'test/contract/**/*.test.ts'],
-          testTimeout: 120_000,
         },
       },
       {
@@ -38,7 +37,6 @@ export default defineConfig({
           name: 'operator',
           include: ['test/operator/**/*.test.ts'],
           globalSetup: ['test/support/kubernetes/apiserver-setup.ts'],
-          testTimeout: 120_000,
           // Last, because the API server may have to be built first.
           sequence: { groupOrder: 1 },
         },
@@ -51,7 +49,6 @@ export default defineConfig({
           name: 'panel',
           include: ['test/panel/**/*.test.ts'],
           setupFiles: ['test/panel/support/report-failures.ts'],
-          testTimeout: 120_000,
           // The first of them builds the panel while the others wait.
           hookTimeout: 240_000,
         },

@@ -103,7 +103,7 @@ describe('with the database of npm start', () => {
     const second = await admin(['reset-password', 'admin'], { DATA_DIR })
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('New password: ') })
     expect(printedPassword(second)).not.toBe(printedPassword(first))
-  })
+  }, 180_000)
 
   test('fails if there is no database', async () => {
     const result = await admin(['reset-password', 'admin'], { DATA_DIR: join(tmpdir(), 'pw-there-is-nothing') })

@@ -42,14 +42,14 @@ test('a changed source restarts the service and keeps the database running', asy
   const pid = await mongodPid()
   const now = new Date()
   await utimes('services/platform/version.ts', now, now)
-  await until(() => dev.output().split(READY).length > 2, 60_000)
+  await until(() => dev.output().split(READY).length > 2, 150_000)
   expect(await mongodPid()).toBe(pid)
   expect((await fetch(`${panel}/api/v1/session`)).status).toBe(401)
-})
+}, 180_000)
 
 test('a signal stops the service and the database', async () => {
   const pid = await mongodPid()
   expect(await dev.end('SIGTERM')).toBe(0)
   expect(dev.output()).toContain('"msg":"stopped"')
   expect(await isRunning(pid)).toBe(false)
-})
+}, 120_000)

@@ -72,4 +72,4 @@ test('what the image runs loads without types', async () => {
   const flags = ['--import', loader, '--no-experimental-strip-types', '--input-type=module']
   const { stdout } = await run(process.execPath, [...flags, '-e', `${imports};process.stdout.write('loaded')`])
   expect(stdout).toBe('loaded')
-})
+}, 180_000)

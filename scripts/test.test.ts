@@ -1,5 +1,5 @@
 /** `npm test` on a machine without some programs. */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,14 +18,24 @@ describe('a server', () => {
 })
 `
 
+/** It starts a mongod and another vitest. */
+const RUN_MS = 240_000
+
+/** Not with `spawnSync`: vitest gives up on a worker that does not answer for a minute. */
+function runTests(options: readonly string[], env: NodeJS.ProcessEnv): Promise<{ status: number; stdout: string }> {
+  const args = ['scripts/test.ts', '--no-install', ...options]
+  return new Promise(done => {
+    execFile(process.execPath, args, { env, maxBuffer: 1 << 26 }, (error, stdout) =>
+      done({ status: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout }),
+    )
+  })
+}
+
 /** Runs `npm test` on a file with these tests. */
 function npmTest(cases: string, env: NodeJS.ProcessEnv) {
   writeFileSync(FILE, cases)
   onTestFinished(() => rmSync(FILE))
-  return spawnSync(process.execPath, ['scripts/test.ts', '--no-install', '--project', 'unit', FILE], {
-    encoding: 'utf8',
-    env,
-  })
+  return runTests(['--project', 'unit', FILE], env)
 }
 
 const { CI: _, RESULT_FILE: __, ...environment } = process.env
@@ -35,8 +45,8 @@ test.each([
   { ci: 'true', line: '1 passed, 2 failed, 0 skipped', status: 1 },
 ])(
   'skips a test that lacks a program, with its name and the command that installs the program (CI=$ci)',
-  ({ ci, line, status }) => {
-    const run = npmTest(CASES, { ...environment, ...(ci && { CI: ci }) })
+  async ({ ci, line, status }) => {
+    const run = await npmTest(CASES, { ...environment, ...(ci && { CI: ci }) })
     const ended = run.stdout.split('\n')
     expect(ended).toContain(line)
     const skipped = ended.filter(one => one.startsWith('skipped: '))
@@ -45,6 +55,7 @@ test.each([
     expect(skipped[1]).toContain('a server starts (there is no served; to run this test: apt-get install')
     expect(run.status).toBe(status)
   },
+  RUN_MS,
 )
 
 /** The code in a test that needs the program, and the command that must be printed. */
@@ -95,31 +106,34 @@ const NEEDS: readonly (readonly [name: string, use: string, command: string])[] 
   ),
 ]
 
-test('without any program skips every test that needs one, with the command', () => {
-  const empty = mkdtempSync(join(tmpdir(), 'pw-bare-'))
-  onTestFinished(() => rmSync(empty, { recursive: true }))
-  const cases = [
-    "import { test } from 'vitest'",
-    "import * as programs from '../test/support/programs/programs.ts'",
-    "const load = (name: string) => import('../test/support/' + name + '.ts')",
-    ...NEEDS.map(([name, use]) => `test(${JSON.stringify(name)}, async () => { ${use} })`),
-  ]
-  const { TEST_MONGODB_URI: _, KUBEBUILDER_ASSETS: __, CHROMIUM: ___, ...rest } = environment
-  const bare = { ...rest, PATH: empty, XDG_CACHE_HOME: empty, MONGOD_BINARY: join(empty, 'mongod') }
-  const { stdout, status } = npmTest(cases.join('\n'), bare)
-  const lines = stdout.split('\n')
-  for (const [name, , command] of NEEDS) {
-    const line = lines.find(one => one.startsWith(`skipped: ${name} (`))
-    expect(line, `${name}: ${stdout}`).toContain('; to run this test: ')
-    expect(line).toContain(command)
-  }
-  expect(lines).toContain(`0 passed, 0 failed, ${NEEDS.length} skipped`)
-  expect(status).toBe(0)
-})
+test(
+  'without any program skips every test that needs one, with the command',
+  async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'pw-bare-'))
+    onTestFinished(() => rmSync(empty, { recursive: true }))
+    const cases = [
+      "import { test } from 'vitest'",
+      "import * as programs from '../test/support/programs/programs.ts'",
+      "const load = (name: string) => import('../test/support/' + name + '.ts')",
+      ...NEEDS.map(([name, use]) => `test(${JSON.stringify(name)}, async () => { ${use} })`),
+    ]
+    const { TEST_MONGODB_URI: _, KUBEBUILDER_ASSETS: __, CHROMIUM: ___, ...rest } = environment
+    const bare = { ...rest, PATH: empty, XDG_CACHE_HOME: empty, MONGOD_BINARY: join(empty, 'mongod') }
+    const { stdout, status } = await npmTest(cases.join('\n'), bare)
+    const lines = stdout.split('\n')
+    for (const [name, , command] of NEEDS) {
+      const line = lines.find(one => one.startsWith(`skipped: ${name} (`))
+      expect(line, `${name}: ${stdout}`).toContain('; to run this test: ')
+      expect(line).toContain(command)
+    }
+    expect(lines).toContain(`0 passed, 0 failed, ${NEEDS.length} skipped`)
+    expect(status).toBe(0)
+  },
+  RUN_MS,
+)
 
-test('prints one line for a run that ends before its result', () => {
-  const options = ['scripts/test.ts', '--no-install', '--config', 'nowhere.config.ts']
-  const { stdout, status } = spawnSync(process.execPath, options, { encoding: 'utf8', env: environment })
+test('prints one line for a run that ends before its result', async () => {
+  const { stdout, status } = await runTests(['--config', 'nowhere.config.ts'], environment)
   expect(stdout).toContain('the tests ended before their result')
   expect(status).toBe(1)
 })

@@ -160,7 +160,7 @@ describe('a watch', () => {
     })
     const lines: unknown[] = []
     let touched = 0
-    for await (const line of client.watch('/x', { watch: true }, AbortSignal.timeout(5_000), () => touched++))
+    for await (const line of client.watch('/x', { watch: true }, AbortSignal.timeout(60_000), () => touched++))
       lines.push(line)
     return { lines, touched }
   }
@@ -187,7 +187,7 @@ describe('a watch', () => {
 
   test("that is refused throws the server's message", async () => {
     const { client } = await speaking(response => json(response, 410, { reason: 'Expired', message: 'too old' }))
-    const lines = client.watch('/x', {}, AbortSignal.timeout(5_000), () => undefined)
+    const lines = client.watch('/x', {}, AbortSignal.timeout(60_000), () => undefined)
     await expect(lines[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 410, reason: 'Expired' })
   })
 

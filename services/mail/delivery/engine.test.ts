@@ -12,7 +12,8 @@ import { createDeliveryEngine, type EngineOptions } from './engine.ts'
 import { captureRoute } from './routes.ts'
 import type { RecipientOutcome, Sent, Transport } from './smtp/transport.ts'
 
-const TIMES = { ttl: 2_000, renew: 300, margin: 500, run: 1_000 }
+/** No lease ends by itself, however busy the machine is. */
+const TIMES = { ttl: 20_000, renew: 300, margin: 500, run: 1_000 }
 const DELIVERED: RecipientOutcome = { kind: 'reply', stage: 'dot', reply: { code: 250, text: 'taken' } }
 
 /** Takes everything once `may` resolves, and records what began. */

@@ -121,12 +121,11 @@ describe('one bucket', () => {
   test('a changed rate keeps what was used', async () => {
     const holder = newId('usr')
     await leaseRate(mongo, holder, rate(10), { need: 10, wanted: 10 })
-    // Ten parts are missing of either rate, which is ten seconds of this one.
-    expect(await leaseRate(mongo, holder, { limit: 1, burst: 10 }, { need: 1, wanted: 1 })).toMatchObject({
-      granted: 0,
-    })
-    await age(holder, 3_000)
-    expect((await leaseRate(mongo, holder, { limit: 1, burst: 10 }, { need: 3, wanted: 3 })).granted).toBe(3)
+    // Ten parts are missing of either rate, which is ten minutes of this one.
+    const faster = { limit: 1 / 60, burst: 10 }
+    expect(await leaseRate(mongo, holder, faster, { need: 1, wanted: 1 })).toMatchObject({ granted: 0 })
+    await age(holder, 3 * 60_000)
+    expect((await leaseRate(mongo, holder, faster, { need: 3, wanted: 3 })).granted).toBe(3)
   })
 
   test('what could be taken now is read without taking it', async () => {
@@ -177,11 +176,14 @@ describe('several counters', () => {
   test('one that stops gives back what it has; one that is killed has lost a block at most', async () => {
     const rate = { limit: 1_000, burst: 1_000 }
     const holder = newId('usr')
-    const [one] = counters(1)
-    for (let n = 0; n < 40; n++) await one?.take(holder, rate) // blocks of 1, 2, 4, … 32
+    // A clock that stands: what was leased a second ago would be given back before the stop.
+    const now = systemClock.now()
+    const one = createQuota({ mongo, clock: { now: () => now }, log: silentLog })
+    onTestFinished(() => one.stop())
+    for (let n = 0; n < 40; n++) await one.take(holder, rate) // blocks of 1, 2, 4, … 32
     await collectionOf(mongo.db, RATES).updateOne({ _id: holder }, { $inc: { full_at: 3_600_000 } })
     const before = (await bucketOf(holder))?.full_at ?? 0
-    await one?.stop()
+    await one.stop()
     // 63 leased, 40 used; a part is a millisecond.
     expect(Math.round(before - ((await bucketOf(holder))?.full_at ?? 0))).toBe(23)
   })

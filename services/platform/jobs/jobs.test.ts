@@ -224,9 +224,9 @@ test('a long run that keeps its lock is not given to another process', async () 
   const go = Promise.withResolvers<void>()
   let runs = 0
   const define = (jobs: Jobs) =>
-    jobs.define('long', { concurrency: 1, lockLifetimeMs: 1_500 }, async ({ touch }) => {
+    jobs.define('long', { concurrency: 1, lockLifetimeMs: 4_000 }, async ({ touch }) => {
       runs++
-      for (const end = Date.now() + 4_000; Date.now() < end; ) {
+      for (const end = Date.now() + 6_000; Date.now() < end; ) {
         await touch()
         const touched = Date.now()
         await until(() => Date.now() > touched + 100)

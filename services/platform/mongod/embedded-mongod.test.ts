@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { leakedNames, repliesToForgedMessages } from '../../../test/support/database/compressed-message-leak.ts'
 import { mongodBinary } from '../../../test/support/database/test-mongod.ts'
 import { until } from '../../../test/support/time/until.ts'
@@ -13,6 +13,9 @@ import { connectMongo } from '../database/mongo.ts'
 import { silentLog } from '../observability/log.ts'
 import { type EmbeddedMongod, embeddedFolder, startEmbeddedMongod } from './embedded-mongod.ts'
 import { releaseIn, releaseOfData, showRelease } from './mongodb-release.ts'
+
+// Each start may take a minute.
+vi.setConfig({ testTimeout: 240_000 })
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'pw-embedded-'))
@@ -119,7 +122,7 @@ test('a killed mongod is started again, with what was acknowledged', async () =>
   await write(mongod.uri, 'a')
   const before = mongod.pid()
   process.kill(before, 'SIGKILL')
-  await until(() => mongod.pid() !== before)
+  await until(() => mongod.pid() !== before, 120_000)
   expect(await read(mongod.uri)).toEqual(['a'])
 })
 

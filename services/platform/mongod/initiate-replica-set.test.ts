@@ -5,12 +5,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort, mongodBinary } from '../../../test/support/database/test-mongod.ts'
 import { connectMongo } from '../database/mongo.ts'
 import { silentLog } from '../observability/log.ts'
 import { SAFE_FLAGS } from './embedded-mongod.ts'
 import { initiateTrialMongod, TRIAL_SET, TRIAL_USER } from './initiate-replica-set.ts'
+
+/** How long a mongod may take on a busy machine. */
+const START_MS = 90_000
+vi.setConfig({ testTimeout: 240_000 })
 
 async function bareMongod(given?: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-initiate-'))
@@ -46,8 +50,8 @@ async function bareMongod(given?: number): Promise<number> {
 
 test('a bare mongod becomes a set of one with a user, and a second run changes nothing', async () => {
   const port = await bareMongod()
-  await initiateTrialMongod(port, `127.0.0.1:${port}`, 'pass/word', 30_000)
-  await initiateTrialMongod(port, `127.0.0.1:${port}`, 'pass/word', 30_000)
+  await initiateTrialMongod(port, `127.0.0.1:${port}`, 'pass/word', START_MS)
+  await initiateTrialMongod(port, `127.0.0.1:${port}`, 'pass/word', START_MS)
   const mongo = await connectMongo(
     `mongodb://${TRIAL_USER}:pass%2Fword@127.0.0.1:${port}/?replicaSet=${TRIAL_SET}`,
     silentLog,
@@ -61,7 +65,7 @@ test('a bare mongod becomes a set of one with a user, and a second run changes n
 
 test('a mongod that listens only after some seconds is waited for', async () => {
   const port = await freePort()
-  const initiating = initiateTrialMongod(port, `127.0.0.1:${port}`, 'password', 60_000)
+  const initiating = initiateTrialMongod(port, `127.0.0.1:${port}`, 'password', START_MS)
   initiating.catch(() => undefined)
   // Longer than one connection attempt.
   await sleep(2_500)
@@ -71,7 +75,7 @@ test('a mongod that listens only after some seconds is waited for', async () => 
 
 test('a wrong password for an existing user is an error, not an endless wait', async () => {
   const port = await bareMongod()
-  await initiateTrialMongod(port, `127.0.0.1:${port}`, 'right', 30_000)
+  await initiateTrialMongod(port, `127.0.0.1:${port}`, 'right', START_MS)
   await expect(initiateTrialMongod(port, `127.0.0.1:${port}`, 'wrong', 1_000)).rejects.toThrow(
     /did not become a primary/,
   )

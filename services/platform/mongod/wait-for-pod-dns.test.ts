@@ -17,7 +17,7 @@ test.each([
 test('an unknown name is looked up again; one that keeps another address is reported', async () => {
   const answers = [Promise.reject(new Error('ENOTFOUND'))]
   const lookup = () => answers.shift() ?? Promise.resolve(to('10.0.0.1'))
-  await expect(waitForOwnName('db-0.db.mail.svc', '10.0.0.2', lookup, 300)).rejects.toThrow(
+  await expect(waitForOwnName('db-0.db.mail.svc', '10.0.0.2', lookup, 2_000)).rejects.toThrow(
     'db-0.db.mail.svc leads to 10.0.0.1 and not to 10.0.0.2, this pod',
   )
   expect(answers).toEqual([])

@@ -40,8 +40,12 @@ function invitations() {
   return { jobs, invite }
 }
 
-const QUICK: LeaseTimes = { ttl: 1_500, renew: 100, margin: 300, run: 1_000 }
-const NEVER_RENEWS: LeaseTimes = { ttl: 600, renew: 60_000, margin: 200, run: 1_000 }
+/** No lease ends by itself, however busy the machine is. */
+const QUICK: LeaseTimes = { ttl: 10_000, renew: 100, margin: 300, run: 1_000 }
+/** For tests that wait for the end of a lease, or beyond it. */
+const SHORT: LeaseTimes = { ...QUICK, ttl: 4_000 }
+/** The margin is the time that a test has between the end for the worker and that in the database. */
+const NEVER_RENEWS: LeaseTimes = { ttl: 8_000, renew: 60_000, margin: 5_000, run: 1_000 }
 
 interface Worker extends SlotLeases {
   taken: number[]
@@ -101,7 +105,7 @@ async function takenWithin(ms: number, mongo: Mongo, slot: number): Promise<Slot
   await until(async () => {
     taken.push(...(await takeSlots(mongo, 'two', [slot], 60_000)))
     return performance.now() > end
-  })
+  }, ms + 30_000)
   return taken
 }
 
@@ -114,7 +118,7 @@ describe('a worker', () => {
       await mongod.stop()
     })
     await fixSlotCount(mongo, 4)
-    const one = worker(mongo, 'one', QUICK)
+    const one = worker(mongo, 'one', SHORT)
     await one.start()
     await until(() => one.counts.at(-1) === 4)
     const restore = await failCommands(mongo.db, { failCommands: ['update'], closeConnection: true })
@@ -143,9 +147,9 @@ describe('a worker', () => {
 
   test('goes on as long as it renews, far beyond one lease', async () => {
     const mongo = await abandonedSlots(1)
-    const one = worker(mongo, 'one', QUICK, 1)
+    const one = worker(mongo, 'one', SHORT, 1)
     await one.start()
-    expect(await takenWithin(2 * QUICK.ttl, mongo, 0)).toEqual([])
+    expect(await takenWithin(2 * SHORT.ttl, mongo, 0)).toEqual([])
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(true)
     expect(one.taken).toEqual([0])
   })
@@ -156,7 +160,7 @@ describe('a worker', () => {
     await one.start()
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(true)
     const stolen: SlotDoc[] = []
-    await until(async () => stolen.push(...(await takeSlots(mongo, 'two', [0], 60_000))) > 0)
+    await until(async () => stolen.push(...(await takeSlots(mongo, 'two', [0], 60_000))) > 0, 30_000)
     expect(stolen).toMatchObject([{ owner: 'two', epoch: 8 }])
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(false)
     expect([...one.claimable()]).toEqual([])
@@ -317,14 +321,14 @@ test('free slots are shared immediately by workers that hear of them in the same
 describe('a worker that retires', () => {
   test('gives back immediately what has nothing in flight, the rest as it ends, and keeps that until then', async () => {
     const mongo = await abandonedSlots()
-    const one = worker(mongo, 'one', QUICK)
+    const one = worker(mongo, 'one', SHORT)
     await one.start()
     one.busy.set(2, Promise.withResolvers())
     await one.retire()
     await until(() => one.released.length === 1)
     expect(await owners(mongo)).toEqual(['', '', 'one', ''])
     expect(one.claimable().size).toBe(0)
-    expect(await takenWithin(2 * QUICK.ttl, mongo, 2)).toEqual([])
+    expect(await takenWithin(2 * SHORT.ttl, mongo, 2)).toEqual([])
     expect(one.mayFinish({ slot: 2, epoch: 7 })).toBe(true)
     expect(await livingWorkers(mongo)).toBe(0)
     one.end(2)
@@ -428,7 +432,8 @@ describe('a database that refuses to take slots back', () => {
     await expect(one.stop()).rejects.toMatchObject({ code: 121 })
     expect(one.claimable().size).toBe(0)
     expect([0, 1, 2, 3].some(slot => one.mayFinish({ slot, epoch: 7 }))).toBe(false)
-    await until(async () => (await takeSlots(mongo, 'two', [0, 1, 2, 3], 60_000)).length === 4)
+    await until(async () => (await unownedSlots(mongo)).expired.length === 4, 30_000)
+    expect(await takeSlots(mongo, 'two', [0, 1, 2, 3], 60_000)).toHaveLength(4)
   })
 })
 

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-const QUICK: Deadlines = { connect: 2_000, greeting: 2_000, command: 2_000, data: 2_000, block: 2_000, dot: 300 }
+const AMPLE: Deadlines = { connect: 9_000, greeting: 9_000, command: 9_000, data: 9_000, block: 9_000, dot: 9_000 }
 
 interface Setup {
   receiver: Receiver
@@ -23,7 +23,7 @@ interface Setup {
 
 async function setUp(
   given: ReceiverOptions = {},
-  options: { relay?: Omit<Relay, 'port'>; now?: () => number } = {},
+  options: { relay?: Omit<Relay, 'port'>; now?: () => number; deadlines?: Partial<Deadlines> } = {},
 ): Promise<Setup> {
   const receiver = await startReceiver(given)
   stops.push(() => receiver.stop())
@@ -41,7 +41,7 @@ async function setUp(
     helo: 'us.example',
     port: receiver.port,
     ca: receiver.ca,
-    deadlines: QUICK,
+    deadlines: { ...AMPLE, ...options.deadlines },
     now,
     onConnections: count => connections.push(count),
     ...(options.relay && { relay: { ...options.relay, port: receiver.port } }),
@@ -102,7 +102,7 @@ describe('a transaction', () => {
     ['drop', 'the server closed the connection'],
     ['hang', 'no reply within'],
   ])('whose reply to the dot is lost (%s) has an unknown outcome', async (local, reason) => {
-    const { transport, receiver } = await setUp()
+    const { transport, receiver } = await setUp({}, { deadlines: { dot: local === 'hang' ? 300 : AMPLE.dot } })
     const { outcomes } = await transport.send(
       route('localhost'),
       transaction({ recipients: to(`${local}@x.test`) }),
@@ -229,7 +229,7 @@ describe('connections', () => {
     `220-${'x'.repeat(5_000)}`,
     Array.from({ length: 200 }, () => '220-more').join('\r\n'),
   ])('nonsense as a greeting ends the connection', async greeting => {
-    const { transport } = await setUp({ greeting })
+    const { transport } = await setUp({ greeting }, { deadlines: { greeting: 1_000 } })
     const { outcomes } = await transport.send(route('localhost'), transaction(), 100)
     expect(['error', 'reply']).toContain(outcomes[0]?.kind)
   })

@@ -8,6 +8,7 @@ import {
   startScriptedServer,
 } from '../../../../test/support/mail/scripted-server.ts'
 import { transaction as transactionOf } from '../../../../test/support/mail/smtp-transaction.ts'
+import { until } from '../../../../test/support/time/until.ts'
 import { verbatim } from '../../../platform/sentences/compose.ts'
 import { createOutbound } from './outbound.ts'
 import { type Deadlines, Session } from './session.ts'
@@ -278,6 +279,7 @@ describe('after a refusal', () => {
       const server = await serve({ RCPT: '550 5.1.1 no', dot })
       const session = await open(server, { dot: 200 })
       expect(show(await session.transact(transaction()))).toEqual(['rcpt 550', 'rcpt 550'])
+      await until(() => server.contents.length > 0)
       expect(server.contents).toEqual([''])
     },
   )
@@ -378,7 +380,7 @@ describe('what a server offers', () => {
       EHLO: '250-scripted.test\r\n250 STARTTLS',
       STARTTLS: '220 go on\r\n250-evil.test\r\n250-PIPELINING\r\n250 AUTH PLAIN',
     })
-    const failed = await open(server, { connect: 300 }).catch((error: unknown) => error)
+    const failed = await open(server, { connect: 2_000 }).catch((error: unknown) => error)
     expect(failed).toMatchObject({ kind: 'tls' })
     // What follows is the handshake, octets that may hold line ends.
     expect(server.commands.slice(0, 2)).toEqual(['1 EHLO us.example', '1 STARTTLS'])

@@ -107,7 +107,7 @@ describe('an end that comes while a message', () => {
   test('is stored waits for its answer', async () => {
     const [storing, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const listener = await startListener({
-      limits: { sessionMs: 1_000 },
+      limits: { sessionMs: 5_000 },
       async accept() {
         storing.resolve()
         await answer.promise
@@ -126,7 +126,7 @@ describe('an end that comes while a message', () => {
   })
 
   test('comes in cuts it', async () => {
-    const listener = await startListener({ limits: { sessionMs: 300 } })
+    const listener = await startListener({ limits: { sessionMs: 3_000 } })
     const client = await loggedIn(listener)
     for (const line of [`MAIL FROM:<${SENDER}>`, 'RCPT TO:<b@example.net>', 'DATA']) await client.command(line)
     client.write('From: a@example.org\r\n')

@@ -104,7 +104,7 @@ describe('receiving', () => {
     const stream = new PassThrough()
     const received = receiveMessage(stream, limits({ budget }), none)
     stream.write('12345')
-    await vi.waitFor(() => expect(isFree(budget, MIB)).toBe(false))
+    await vi.waitFor(() => expect(isFree(budget, MIB)).toBe(false), { timeout: 10_000 })
     stream.destroy(new Error('reset'))
     expect(await received).toEqual({ kind: 'gone' })
     expect(isFree(budget, MIB)).toBe(true)
@@ -161,11 +161,11 @@ describe('the rate of a sender', () => {
       return stored.promise
     })
     const stream = new PassThrough()
-    const given = limits({ windowMs: 30, bytesPerSecond: 100, maxBytes: 4 * MIB })
+    const given = limits({ windowMs: 300, bytesPerSecond: 100, maxBytes: 4 * MIB })
     const received = receiveMessage(stream, given, to.open)
     const fed = feed(stream, Array(30).fill(Buffer.alloc(65_536, 'x')))
     await waiting.promise
-    await new Promise(resolve => setTimeout(resolve, 120))
+    await new Promise(resolve => setTimeout(resolve, 1_000))
     stored.resolve()
     await fed
     expect(await received).toMatchObject({ kind: 'complete' })

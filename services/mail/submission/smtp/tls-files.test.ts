@@ -79,7 +79,9 @@ describe('watching', () => {
     const complaints: string[] = []
     const log = { ...silentLog, warn: (_: object, message: string) => complaints.push(message) }
     onTestFinished(watchTlsFiles(paths.cert, paths.key, log, () => undefined, 20))
-    await writeFile(paths.cert, next.cert)
+    // In one step: a file that is read while it is written is another half change.
+    await writeFile(`${paths.cert}.new`, next.cert)
+    await rename(`${paths.cert}.new`, paths.cert)
     await vi.waitFor(() => expect(complaints).toHaveLength(1), { timeout: 10_000 })
     expect(seen).toEqual([])
     await writeFile(paths.key, next.key)
