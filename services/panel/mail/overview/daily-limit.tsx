@@ -8,9 +8,11 @@ import { Statistic } from '../../ui/values/statistic.tsx'
 /** Share of the limit from which a warning is shown. */
 const WARNING_SHARE = 0.9
 
-/** Renders nothing without a limit, or while it is loading. */
-export function DailyLimit() {
-  const query = useRead('getLimits', {})
+/** What {@link DailyLimit} shows. */
+export const useDailyLimit = () => useRead('getLimits', {})
+
+/** Renders nothing without a limit. */
+export function DailyLimit({ query }: { query: ReturnType<typeof useDailyLimit> }) {
   if (isAbsent(query, ({ recipients_per_day: limit }) => limit === 0)) return null
   return (
     <Loaded query={query}>

@@ -10,10 +10,12 @@ import { DomainStatus } from '../domains/domain-status.tsx'
 /** Domains that are shown; the page of domains has all of them. */
 const SHOWN = 12
 
+/** What {@link DomainHealth} shows. */
+export const useDomainHealth = () => useRead('listDomainsOperation', { query: { limit: SHOWN } })
+
 /** Renders nothing without domains. */
-export function DomainHealth() {
+export function DomainHealth({ query }: { query: ReturnType<typeof useDomainHealth> }) {
   const { t } = useTranslation()
-  const query = useRead('listDomainsOperation', { query: { limit: SHOWN } })
   if (isAbsent(query, ({ data }) => data.length === 0)) return null
   return (
     <Card

@@ -45,10 +45,14 @@ export function Reasons({ report: { reasons, since } }: { report: Report }) {
   )
 }
 
+/** What {@link FailingDestinations} shows. */
+export const useFailingDestinations = (since: string) =>
+  useRead('listFailingDestinations', { query: { since: new Date(since).toISOString() } })
+
 /** Renders nothing while no destination fails. */
-export function FailingDestinations({ since }: { since: string }) {
+export function FailingDestinations(props: { query: ReturnType<typeof useFailingDestinations>; since: string }) {
   const { t } = useTranslation()
-  const query = useRead('listFailingDestinations', { query: { since: new Date(since).toISOString() } })
+  const { query, since } = props
   if (isAbsent(query, ({ data }) => data.length === 0)) return null
   return (
     <Card title={t('overview.failing')} flush>

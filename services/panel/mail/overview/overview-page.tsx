@@ -4,14 +4,14 @@ import { IconChartHistogram, IconRocket } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
-import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Empty, Loaded, LoadingRows } from '../../ui/feedback/content-states.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { MessageTable } from '../messages/message-table.tsx'
 import { SendButton } from '../send/send-button.tsx'
 import { Breakdown } from './breakdown.tsx'
-import { DailyLimit } from './daily-limit.tsx'
-import { DomainHealth } from './domain-health.tsx'
-import { FailingDestinations, Reasons } from './failures.tsx'
+import { DailyLimit, useDailyLimit } from './daily-limit.tsx'
+import { DomainHealth, useDomainHealth } from './domain-health.tsx'
+import { FailingDestinations, Reasons, useFailingDestinations } from './failures.tsx'
 import { OverviewChart } from './overview-chart.tsx'
 import { LATEST, SPANS, searchOf, spanOf } from './overview-search.ts'
 import { OverviewTiles } from './overview-tiles.tsx'
@@ -24,6 +24,7 @@ export function OverviewPage() {
   const span = spanOf(route.useSearch())
   const navigate = route.useNavigate()
   const { query, previous } = useReport(span)
+  const [domains, limit] = [useDomainHealth(), useDailyLimit()]
   return (
     <Page
       title={t('overview.title')}
@@ -41,24 +42,32 @@ export function OverviewPage() {
         />
       }
     >
-      <DomainHealth />
-      <Loaded
-        query={query}
-        loading={
-          <Stack>
-            <Skeleton height={110} radius="lg" />
-            <Skeleton height={320} radius="lg" />
-          </Stack>
-        }
-      >
-        {report => (
-          <>
-            <DailyLimit />
-            <Content report={report} previous={previous} />
-          </>
-        )}
-      </Loaded>
+      {/* What comes later moves what is below it: a click meant for that would be lost, or hit another part. */}
+      {domains.isFetched && limit.isFetched ? (
+        <>
+          <DomainHealth query={domains} />
+          <Loaded query={query} loading={<LoadingTiles />}>
+            {report => (
+              <>
+                <DailyLimit query={limit} />
+                <Content report={report} previous={previous} />
+              </>
+            )}
+          </Loaded>
+        </>
+      ) : (
+        <LoadingTiles />
+      )}
     </Page>
+  )
+}
+
+function LoadingTiles() {
+  return (
+    <Stack>
+      <Skeleton height={110} radius="lg" />
+      <Skeleton height={320} radius="lg" />
+    </Stack>
   )
 }
 
@@ -71,7 +80,17 @@ function Content({ report, previous }: { report: Report; previous: Report['total
       <Card title={t(report.span.endsWith('h') ? 'overview.byHour' : 'overview.byDay')}>
         <OverviewChart report={report} />
       </Card>
-      <FailingDestinations since={report.since} />
+      <Details report={report} />
+    </>
+  )
+}
+
+function Details({ report }: { report: Report }) {
+  const failing = useFailingDestinations(report.since)
+  if (!failing.isFetched) return <LoadingRows />
+  return (
+    <>
+      <FailingDestinations query={failing} since={report.since} />
       <Reasons report={report} />
       <Breakdown report={report} />
       <Latest />

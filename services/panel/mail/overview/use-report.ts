@@ -18,7 +18,7 @@ export type Report = Pick<Daily, 'totals' | 'domains' | 'reasons' | 'senders' | 
   bars: Bar[]
 }
 
-/** The report, and the totals of the time before as soon as they are known. */
+/** The report, once the totals of the time before are known, or cannot be. */
 export function useReport(span: Span): { query: UseQueryResult<Report, Error>; previous: Totals | undefined } {
   const isHourly = span.endsWith('h')
   const count = Number(span.slice(0, -1))
@@ -38,7 +38,7 @@ export function useReport(span: Span): { query: UseQueryResult<Report, Error>; p
     const previous = span === '1h' ? undefined : hourly.data?.previous
     return { query: { ...hourly, data } as UseQueryResult<Report, Error>, previous }
   }
-  const data = daily.data && ofDays(daily.data, span)
+  const data = daily.data && before.isFetched ? ofDays(daily.data, span) : undefined
   return { query: { ...daily, data } as UseQueryResult<Report, Error>, previous: before.data?.totals }
 }
 
