@@ -22,10 +22,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   const name = `welcome-${language.toLowerCase()}`
 
   test('a template is written, previewed, sent, published, and an earlier version published again', async () => {
-    // So high that no toast covers a button: one that appears during a click takes it. The toast of a save does, when the page
-    // is current before the list of versions is.
-    const look = { language, height: 1200 }
-    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, look)
+    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
     await open(page, '/templates')
     await page.getByRole('button', { name: templates.new }).first().click()
     await page.getByRole('textbox', { name: templates.name }).fill(name)
@@ -54,6 +51,15 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('textbox', { name: templates.to }).fill('you@example.org')
     await page.getByRole('dialog').getByRole('button', { name: templates.sendTest }).click()
     await page.getByText(templates.sent).waitFor()
+    // A toast that appears during a click must not take it.
+    const atToast = (box: { x: number; y: number; width: number; height: number } | null) =>
+      `document.elementFromPoint(${(box?.x ?? 0) + (box?.width ?? 0) / 2}, ${(box?.y ?? 0) + (box?.height ?? 0) / 2})`
+    const toast = page.getByRole('alert').filter({ hasText: templates.sent })
+    const closing = toast.getByRole('button', { name: labels.ui.close })
+    const isTaken = async (part: typeof toast) =>
+      page.evaluate(`${atToast(await part.boundingBox())}.closest('[role=alert]') !== null`)
+    expect(await isTaken(toast)).toBe(false)
+    expect(await isTaken(closing)).toBe(true)
 
     await page.getByRole('button', { name: templates.save }).click()
     await page.getByText(templates.saved).waitFor()
