@@ -92,6 +92,23 @@ test('a domain of the account is offered as such, although the domains of all ac
   await leave()
 })
 
+test('what arrives later does not move what the palette offers already', async () => {
+  const { palette, nav } = catalogues.en
+  const { page, complaints, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/start')
+  const release = await holdRequests(page, '**/api/v1/admin/users?*')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: palette.label }).fill('member')
+  await page.getByRole('option').filter({ hasText: nav.members }).waitFor()
+  const top = async () => (await page.getByRole('dialog').boundingBox())?.y
+  const before = await top()
+  release()
+  await page.getByRole('option').filter({ hasText: 'member-' }).first().waitFor()
+  expect(await top()).toBe(before)
+  expect(complaints).toEqual([])
+  await leave()
+})
+
 test.each(['en', 'zh-CN'] as const)('in %s, an admin without domains sees that others have some', async language => {
   const { domains: words } = catalogues[language]
   const login = { username: 'newcomer', password: PASSWORD }

@@ -20,6 +20,8 @@ export function Palette({ opened, close }: { opened: boolean; close: () => void 
       onClose={close}
       title={t('palette.title')}
       closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
+      // In the centre, results that come later would move those that are there.
+      centered={false}
       yOffset="10vh"
     >
       {opened ? <Search close={close} /> : null}
