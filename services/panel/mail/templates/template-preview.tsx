@@ -3,7 +3,7 @@ import { Button, Text, Textarea, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Output } from '../../api/client.ts'
+import type { Input, Output } from '../../api/client.ts'
 import { useRead, useWrite } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { notifySuccess } from '../../ui/feedback/notifications.ts'
@@ -15,6 +15,9 @@ import { CodeBlock } from '../../ui/values/code-block.tsx'
 import { contentOf, type Draft, readSample, sampleOf } from './template-draft.ts'
 
 type Preview = Output<'previewContentOperation'>
+type Body = NonNullable<Input<'previewContentOperation'>['body']>
+/** Without values while the sample is invalid. */
+type Asked = Omit<Body, 'values'> & { values: Body['values'] | null }
 
 /** Milliseconds without a key press before the preview is made again. */
 const PAUSE_MS = 500
@@ -24,11 +27,16 @@ export function TemplatePreview({ draft }: { draft: Draft }) {
   const [written, write] = useState<string>()
   const sample = written ?? sampleOf(draft.rows)
   const values = readSample(sample)
-  const [shown] = useDebouncedValue({ draft, values }, PAUSE_MS)
-  const { html, text, ...content } = contentOf(shown.draft)
+  const { html, text, ...content } = contentOf(draft)
   const parts = { ...(html !== null && { html }), ...(text !== null && { text }) }
-  const body = { ...content, ...parts, values: shown.values ?? {}, framed: true }
-  const query = useRead('previewContentOperation', { body }, { noCache: true, enabled: shown.values !== undefined })
+  // As text, because the content is another object in each rendering.
+  const [asked] = useDebouncedValue(
+    JSON.stringify({ ...content, ...parts, values: values ?? null, framed: true }),
+    PAUSE_MS,
+  )
+  const shown = JSON.parse(asked) as Asked
+  const body = { ...shown, values: shown.values ?? {} }
+  const query = useRead('previewContentOperation', { body }, { noCache: true, enabled: shown.values !== null })
   return (
     <Card title={t('templates.preview')} aside={query.data ? <SendTest preview={query.data} /> : null}>
       <Textarea
