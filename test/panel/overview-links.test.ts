@@ -1,7 +1,7 @@
 /** Links of the overview in real Chromium: each leads to as many messages as its figure says, where each has one recipient. */
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findUserByName } from '../../services/accounts/store/users.ts'
+import { findUserByName, updateUser } from '../../services/accounts/store/users.ts'
 import { STATS_DAYS, STATS_HOURS } from '../../services/mail/log/store/stats.ts'
 import type { MessageDoc, RecipientState } from '../../services/mail/store/documents.ts'
 import { collectionOf } from '../../services/platform/database/mongo.ts'
@@ -51,6 +51,7 @@ beforeAll(async () => {
   ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
   const { db } = service.mongo
   const userId = (await findUserByName(db, service.admin.username))?._id ?? ''
+  await updateUser(db, userId, { recipients_per_day: 1_000 })
   for (const [state, days, email, more = {}] of SEEDS) {
     const message = await giveMessage(db, userId, {
       created_at: new Date(Date.now() - days * DAY_MS),
@@ -127,29 +128,52 @@ async function follow(page: Page, href: string): Promise<number> {
   return count
 }
 
+const READS = {
+  domains: /\/domains\?limit=12$/,
+  limit: /\/limits$/,
+  report: /\/stats\?since=[^&]+$/,
+  before: /\/stats\?since=[^&]+&until=/,
+  failing: /\/stats\/failing-destinations\?/,
+}
+const { overview } = catalogues.en
+
 test.each([
-  ['the strip of domains', '**/api/v1/domains?limit=*', '.pw-strip-item', '.pw-statistic'],
-  ['the limit of the day', '**/api/v1/limits', '.pw-statistic', '.pw-chart-bar'],
-  ['the time before', /\/stats\?since=[^&]+&until=/, '.pw-statistic-hint', '.pw-chart-bar'],
-  [
-    'the destinations that fail',
-    '**/failing-destinations?*',
-    'section.pw-record',
-    `h2:text-is("${catalogues.en.overview.reasons}")`,
-  ],
-])('nothing below %s is shown before it, which would move it', async (_, url, part, below) => {
+  ['the strip of domains', 'domains', '.pw-strip-item', '.pw-statistic'],
+  ['the limit of the day', 'limit', `text="${overview.today}"`, '.pw-chart-bar'],
+  ['the time before', 'before', `text=${overview.comparedPoints.split('}} ').at(-1)}`, '.pw-chart-bar'],
+  ['the destinations that fail', 'failing', 'section.pw-record', `h2:text-is("${overview.reasons}")`],
+] as const)('nothing below %s is shown before it, which would move it', async (_, held, part, below) => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
-  const release = await holdRequests(page, url)
-  const asked = page.waitForRequest(url)
-  const others = page.waitForResponse(/\/stats\?since=[^&]+$/)
+  const release = await holdRequests(page, READS[held])
+  const asked = page.waitForRequest(READS[held])
+  const others = (['domains', 'limit', 'report', 'before'] as const).filter(name => name !== held)
+  const answers = others.map(async name => (await page.waitForResponse(READS[name])).finished())
   await page.goto('/?days=7')
-  await Promise.all([asked, others])
-  const count = () => page.locator('#content').locator(below).count()
+  await Promise.all([asked, ...answers])
   await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
-  expect(await count()).toBe(0)
+  const content = page.locator('#content')
+  expect(await content.locator(below).count()).toBe(0)
   release()
-  await expect.poll(count).toBeGreaterThan(0)
-  expect(await page.locator(part).count()).toBeGreaterThan(0)
+  await content.locator(below).first().waitFor()
+  expect(await content.locator(part).count()).toBeGreaterThan(0)
+  await leave()
+})
+
+test('what is shown stays while another span is loading', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await openCounted(page, '/?days=7')
+  const busiest = page.getByRole('region', { name: overview.busiest, exact: true }).first()
+  await busiest.getByText(overview.by.tag).click()
+  await busiest.getByRole('link', { name: 'category:receipt' }).waitFor()
+  const release = await holdRequests(page, /\/stats(\/failing-destinations)?\?/)
+  const asked = page.waitForRequest(READS.report)
+  await page.getByText(overview.spans['30d'], { exact: true }).click()
+  await asked
+  await page.getByRole('progressbar', { name: catalogues.en.ui.updating }).first().waitFor()
+  expect(await busiest.getByRole('link', { name: 'category:receipt' }).count()).toBe(1)
+  release()
+  await page.getByRole('progressbar', { name: catalogues.en.ui.updating }).first().waitFor({ state: 'detached' })
+  await busiest.getByRole('link', { name: 'category:receipt' }).waitFor()
   await leave()
 })
 

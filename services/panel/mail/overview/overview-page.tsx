@@ -4,7 +4,7 @@ import { IconChartHistogram, IconRocket } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
-import { Empty, Loaded, LoadingRows } from '../../ui/feedback/content-states.tsx'
+import { Empty, isSettled, Loaded, LoadingRows } from '../../ui/feedback/content-states.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { MessageTable } from '../messages/message-table.tsx'
 import { SendButton } from '../send/send-button.tsx'
@@ -42,8 +42,7 @@ export function OverviewPage() {
         />
       }
     >
-      {/* What comes later moves what is below it: a click meant for that would be lost, or hit another part. */}
-      {domains.isFetched && limit.isFetched ? (
+      {isSettled(domains) && isSettled(limit) ? (
         <>
           <DomainHealth query={domains} />
           <Loaded query={query} loading={<LoadingTiles />}>
@@ -63,8 +62,9 @@ export function OverviewPage() {
 }
 
 function LoadingTiles() {
+  const { t } = useTranslation()
   return (
-    <Stack>
+    <Stack role="status" aria-label={t('ui.loading')}>
       <Skeleton height={110} radius="lg" />
       <Skeleton height={320} radius="lg" />
     </Stack>
@@ -87,7 +87,7 @@ function Content({ report, previous }: { report: Report; previous: Report['total
 
 function Details({ report }: { report: Report }) {
   const failing = useFailingDestinations(report.since)
-  if (!failing.isFetched) return <LoadingRows />
+  if (!isSettled(failing)) return <LoadingRows />
   return (
     <>
       <FailingDestinations query={failing} since={report.since} />

@@ -2,6 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { Output } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
+import { isSettled } from '../../ui/feedback/content-states.tsx'
 import { daysAgo, type Span } from './overview-search.ts'
 
 type Daily = Output<'getStats'>
@@ -38,7 +39,7 @@ export function useReport(span: Span): { query: UseQueryResult<Report, Error>; p
     const previous = span === '1h' ? undefined : hourly.data?.previous
     return { query: { ...hourly, data } as UseQueryResult<Report, Error>, previous }
   }
-  const data = daily.data && before.isFetched ? ofDays(daily.data, span) : undefined
+  const data = daily.data && isSettled(before) ? ofDays(daily.data, span) : undefined
   return { query: { ...daily, data } as UseQueryResult<Report, Error>, previous: before.data?.totals }
 }
 

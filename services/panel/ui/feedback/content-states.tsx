@@ -103,11 +103,19 @@ function failureIcon(problem: ApiProblem | undefined): ReactNode {
 }
 
 /**
- * For parts of a page that are left out while they have nothing to show: true while the query is loading and if its data is empty.
- * A part whose data could not be read is not left out, because that would look like nothing.
+ * True once there is something to show for a query: data, also of the query before it, or an error. What is shown later than
+ * its neighbours moves those below it, and a click meant for them is lost or hits another one.
  */
-export function isAbsent<T>({ data, error }: UseQueryResult<T, Error>, isEmpty: (data: T) => boolean): boolean {
-  return data === undefined ? !error : isEmpty(data)
+export function isSettled({ data, isFetched }: UseQueryResult<unknown, Error>): boolean {
+  return data !== undefined || isFetched
+}
+
+/**
+ * For parts of a page that are left out while they have nothing to show: true until the query is settled and if its data is
+ * empty. A part whose data could not be read is not left out, because that would look like nothing.
+ */
+export function isAbsent<T>(query: UseQueryResult<T, Error>, isEmpty: (data: T) => boolean): boolean {
+  return query.data === undefined ? !isSettled(query) : isEmpty(query.data)
 }
 
 /**
