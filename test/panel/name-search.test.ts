@@ -92,7 +92,7 @@ test('a domain of the account is offered as such, although the domains of all ac
   await leave()
 })
 
-test('what arrives later does not move what the palette offers already', async () => {
+test('the palette keeps its place while results arrive', async () => {
   const { palette, nav } = catalogues.en
   const { page, complaints, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/start')
@@ -105,6 +105,28 @@ test('what arrives later does not move what the palette offers already', async (
   release()
   await page.getByRole('option').filter({ hasText: 'member-' }).first().waitFor()
   expect(await top()).toBe(before)
+  expect(complaints).toEqual([])
+  await leave()
+})
+
+test('what arrives later does not move what the palette offers already', async () => {
+  const { palette } = catalogues.en
+  await giveDomain(service.mongo.db, other._id, 'member.example')
+  const { page, complaints, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/start')
+  const held = '**/api/v1/admin/domains?*'
+  const release = await holdRequests(page, held)
+  const [asked, accounts] = [page.waitForRequest(held), page.waitForResponse('**/api/v1/admin/users?*')]
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: palette.label }).fill('member')
+  await asked
+  await (await accounts).finished()
+  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+  const account = page.getByRole('option').filter({ hasText: palette.kinds.user })
+  expect(await account.count()).toBe(0)
+  release()
+  await account.first().waitFor()
+  expect(await page.getByRole('option').filter({ hasText: 'member.example' }).count()).toBe(1)
   expect(complaints).toEqual([])
   await leave()
 })

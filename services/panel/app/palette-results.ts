@@ -16,6 +16,12 @@ export interface PaletteEntry {
   href: string
 }
 
+/** Entries of one kind. Those of the kinds below it are not shown while it is pending: what arrives later would move them. */
+interface Kind {
+  entries: PaletteEntry[]
+  isPending: boolean
+}
+
 /** Entries of each kind that are shown. */
 const EACH = 6
 /** Domains and accounts that are read for one word, of which the entries have the other words as well. */
@@ -47,6 +53,10 @@ export function searchedApps<A extends { app_key: string }>(apps: readonly A[], 
   const isLast = ({ app_key }: A) => app_key === last
   return [...apps.filter(isLast), ...apps.filter(app => !isLast(app))].slice(0, APPS)
 }
+
+/** True while the answer for the present text is on its way. */
+const isAwaited = (query: { data: unknown; isFetching: boolean; isPlaceholderData: boolean }) =>
+  query.isFetching && (query.data === undefined || query.isPlaceholderData)
 
 /** Entries for a text, best kinds first; all pages without one. */
 export function usePaletteEntries(text: string): PaletteEntry[] {
@@ -85,28 +95,32 @@ export function usePaletteEntries(text: string): PaletteEntry[] {
     settings,
   ]
   if (!isSearch) return [...pages, ...more]
-  return [
-    ...matching([...pages, ...more], text),
-    ...domains,
-    ...(q === text.trim() ? (messages.data?.data ?? []) : []).map(
-      ({ id, subject, recipients }): PaletteEntry => ({
-        kind: 'message',
-        label: subject || t('messages.noSubject'),
-        hint: recipients[0]?.email ?? '',
-        href: `/messages/${id}`,
-      }),
-    ),
-    ...(q === text.trim() ? endUsers : []),
-    ...users,
+  const found = (messages.data?.data ?? []).map(
+    ({ id, subject, recipients }): PaletteEntry => ({
+      kind: 'message',
+      label: subject || t('messages.noSubject'),
+      hint: recipients[0]?.email ?? '',
+      href: `/messages/${id}`,
+    }),
+  )
+  const kinds: Kind[] = [
+    { entries: matching([...pages, ...more], text), isPending: false },
+    // In a pause of typing, those that were found before are filtered.
+    { ...domains, isPending: domains.isPending || q !== text.trim() },
+    { entries: found, isPending: isAwaited(messages) },
+    endUsers,
+    { entries: users, isPending: false },
   ]
+  const pending = kinds.findIndex(({ isPending }) => isPending)
+  return kinds.slice(0, pending < 0 ? undefined : pending + 1).flatMap(({ entries }) => entries)
 }
 
 /** Users of the apps that the session may read; `q` is the text after the pause. */
-function useEndUsers(q: string): PaletteEntry[] {
+function useEndUsers(q: string): Kind {
   const { t } = useTranslation()
   const isAllowed = useSession().subscription_role !== null
-  const apps = useAllApps({ enabled: isAllowed }).data ?? []
-  const searched = q.length > 1 && q.length <= MAX_SEARCH ? searchedApps(apps, preferences().app) : []
+  const apps = useAllApps({ enabled: isAllowed })
+  const searched = q.length > 1 && q.length <= MAX_SEARCH ? searchedApps(apps.data ?? [], preferences().app) : []
   const keys = searched.map(({ app_key }) => app_key)
   const found = useUsersOfApps(keys, q, EACH)
   // In the order of the apps: an answer that arrives early waits for those before it.
@@ -122,13 +136,12 @@ function useEndUsers(q: string): PaletteEntry[] {
     ),
   )
   // One of each app in turn, so that an app with many matches leaves room for the others.
-  return Array.from({ length: EACH }, (_, n) => lists.flatMap(list => list.slice(n, n + 1)))
-    .flat()
-    .slice(0, EACH)
+  const turns = Array.from({ length: EACH }, (_, n) => lists.flatMap(list => list.slice(n, n + 1)))
+  return { entries: turns.flat().slice(0, EACH), isPending: pending >= 0 || isAwaited(apps) }
 }
 
 /** Domains and accounts whose names the service finds for a text; `q` is the text after the pause. */
-function useNamed(text: string, q: string): Record<'domains' | 'users', PaletteEntry[]> {
+function useNamed(text: string, q: string): { domains: Kind; users: PaletteEntry[] } {
   const { t } = useTranslation()
   const isAdmin = useSession().user.role === 'admin'
   const query = { search: longestWord(q), limit: READ }
@@ -153,7 +166,7 @@ function useNamed(text: string, q: string): Record<'domains' | 'users', PaletteE
       ),
   ]
   return {
-    domains: matching(domains, text),
+    domains: { entries: matching(domains, text), isPending: isAwaited(ownRead) || isAwaited(allRead) },
     users: matching(
       users.map(({ id, username, email }) => ({
         ...{ kind: 'user', label: username, hint: email ?? '', href: `/admin/users?id=${encodeURIComponent(id)}` },
