@@ -141,7 +141,8 @@ onApiServer('reflector', () => {
       if (isAway) return { status: 503, reason: 'ServiceUnavailable' }
       return query.get('resourceVersion') && gone++ < 5 ? { status: 410, reason: 'Expired' } : undefined
     }
-    await until(async () => (await restarts('failed')) > 0, 30_000)
+    const before = await restarts('failed')
+    await until(async () => (await restarts('failed')) > before, 30_000)
     await remove(namespace, 'ccc')
     await create(namespace, 'ddd')
     expect(names()).toEqual(['aaa', 'bbb', 'ccc'])

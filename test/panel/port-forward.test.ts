@@ -11,7 +11,7 @@ let browser: TestBrowser
 let port: number
 
 beforeAll(async () => {
-  // First, because others may take the port until the service has it, and a build takes its time.
+  // First, because others may take the port until the service has it, and a build takes long.
   await builtPanel()
   port = await freePort()
   const env = { APP_BASE_URL: 'https://mail.example.com', APP_PORT: String(port) }

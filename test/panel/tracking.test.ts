@@ -16,7 +16,7 @@ let browser: TestBrowser
 let url: string
 
 beforeAll(async () => {
-  // First, because others may take the port until the service has it, and a build takes its time.
+  // First, because others may take the port until the service has it, and a build takes long.
   await builtPanel()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`

@@ -130,7 +130,7 @@ test('a user sets up a second factor, signs in with code and recovery code, and 
   await dialog.getByRole('img', { name: security.qrCode }).waitFor()
   await picture(page, 'settings', 'second-factor')
   const secret = /[A-Z2-7]{32}/.exec((await dialog.textContent()) ?? '')?.[0] ?? ''
-  // The code of the step before counts until the present one ends, and has the second half of it to be checked.
+  // The code of the previous step counts until the present step ends; in its first half, 15 s are left at least.
   await until(() => Date.now() % STEP_MS < STEP_MS / 2, STEP_MS)
   await dialog.getByRole('textbox', { name: security.code }).fill(authenticatorCode(secret, -1))
   await dialog.getByRole('button', { name: security.turnOn }).click()

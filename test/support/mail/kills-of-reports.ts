@@ -234,10 +234,10 @@ async function settle({ db }: Mongo, reporter: ReturnType<typeof startReports>):
     const now = new Date()
     await deliveries.updateMany({ due: { $gt: now }, tok: { $exists: false } }, { $set: { due: now } })
     await sleep(1_000)
-    // A report can make another delivery, to its sender, behind the first look.
+    // A report can make another delivery, to its sender, after it was looked for.
     return (await isEmpty()) && (await isEmpty())
   }
-  /** Looks at the places in the order in which mail passes them, so that nothing passes the look. */
+  /** Looks at the places in the order in which mail passes them, so that no mail is missed between two counts. */
   const isEmpty = async () => {
     left = {
       deliveries: await deliveries.countDocuments({}),

@@ -7,7 +7,7 @@ import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../su
 import { until } from '../../support/time/until.ts'
 
 const MINUTE = 60_000
-/** Soon without a reply to the dot, and patient otherwise. */
+/** A missing reply to the dot is given up soon, everything else late. */
 const HASTY = { connect: 30_000, greeting: 30_000, command: 30_000, data: 30_000, block: 30_000, dot: 500 }
 
 /** Waits until no delivery of the message remains, and returns the message. */

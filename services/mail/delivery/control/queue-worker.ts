@@ -136,7 +136,7 @@ function pageAfter({ db }: Mongo, { scope, value }: Selected, cursor: string): P
 /** How long {@link countSelected} reads by default, in milliseconds. */
 const COUNT_MS = 1_000
 
-/** Waiting messages of a selection. `more`: the queue is longer than what was looked at, which takes a second at most. */
+/** Waiting messages of a selection. `more`: the queue is longer than what was looked at, which takes `mostMs` at most. */
 export async function countSelected(
   mongo: Mongo,
   selected: Selected,
