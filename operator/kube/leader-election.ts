@@ -79,6 +79,8 @@ export function startElector(options: ElectorOptions): Elector {
   const stopping = new AbortController()
   const elected = Promise.withResolvers<void>()
   let leader = false
+  /** The lease has our name: a stop that comes during the first write finds no leader, and has to release it all the same. */
+  let isHolder = false
   /** Monotonic time at which the last successful renewal was *sent*. */
   let renewed = Number.NEGATIVE_INFINITY
   let looped = performance.now()
@@ -115,6 +117,7 @@ export function startElector(options: ElectorOptions): Elector {
         log.warn({ err: error }, leader ? 'the lease could not be renewed' : 'the lease could not be read')
         return undefined
       })
+      if (held === true) isHolder = true
       if (held === true && !leader && !stopping.signal.aborted) {
         leader = true
         master(1)
@@ -124,6 +127,7 @@ export function startElector(options: ElectorOptions): Elector {
       // Another process holds it (false), or its holder was unknown for too long (undefined).
       if (leader && (held === false || performance.now() - renewed > times.renewDeadlineMs)) {
         leader = false
+        isHolder = false
         master(0)
         log.error({ identity: options.identity }, 'leadership lost')
         options.onLost()
@@ -144,7 +148,7 @@ export function startElector(options: ElectorOptions): Elector {
     async stop() {
       stopping.abort()
       await running
-      if (!leader) return
+      if (!isHolder) return
       leader = false
       master(0)
       await leases.release().catch((error: unknown) => log.warn({ err: error }, 'the lease could not be given back'))

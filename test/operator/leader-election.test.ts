@@ -1,6 +1,6 @@
 /** Leader election between several electors on a real API server. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { KubeClient } from '../../operator/kube/client.ts'
+import type { KubeClient, KubeRequest } from '../../operator/kube/client.ts'
 import { type Elector, type LeaseTimes, NotLeaderError, startElector } from '../../operator/kube/leader-election.ts'
 import { silentLog } from '../../services/platform/observability/log.ts'
 import { createMetrics } from '../../services/platform/observability/metrics.ts'
@@ -75,6 +75,28 @@ onApiServer('leader election', () => {
     expect(performance.now() - stopped).toBeLessThan(LONG.durationMs)
     expect(first.lost).toEqual([])
     expect((await read('handover')).spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 })
+  })
+
+  test('an elector that is stopped during its first write releases the lease', async () => {
+    const [written, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const client: KubeClient = {
+      ...admin,
+      async request<T>(request: KubeRequest): Promise<T> {
+        const answer = await admin.request<T>(request)
+        if (request.method === 'POST') {
+          written.resolve()
+          await answered.promise
+        }
+        return answer
+      },
+    }
+    const first = start('early', 'first', client)
+    await written.promise
+    const stopped = first.elector.stop()
+    answered.resolve()
+    await stopped
+    expect(first.elector.isLeader()).toBe(false)
+    expect((await read('early')).spec.holderIdentity).toBe('')
   })
 
   test('a leader that cannot reach the API server stops acting before the next one starts', async () => {
