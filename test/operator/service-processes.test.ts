@@ -79,14 +79,12 @@ onApiServer('the operator and the other processes', () => {
     await Promise.all([smtp.line('ready'), api.line('ready')])
 
     /** Declares a change, and waits for the operator: it and its API server are delayed by all other tests. */
-    const declare = async (kind: string, name: string, type: string, spec: object) => {
+    const declare = async (kind: string, name: string, spec: object) => {
       await operator.apply(kind, name, spec)
-      await operator.condition(kind, name, type, 'True')
+      await operator.condition(kind, name, 'Accepted', 'True')
     }
-    const domain = (more: object = {}) =>
-      declare('MailDomain', 'shop', 'Accepted', { domainName: 'shop.example', ...more })
-    const login = (more: object = {}) =>
-      declare('SMTPCredential', 'web', 'Accepted', { domainRef: { name: 'shop' }, ...more })
+    const domain = (more: object = {}) => declare('MailDomain', 'shop', { domainName: 'shop.example', ...more })
+    const login = (more: object = {}) => declare('SMTPCredential', 'web', { domainRef: { name: 'shop' }, ...more })
     await domain()
     const { status } = await operator.condition('MailDomain', 'shop', 'Accepted', 'True')
     await verifyDomain(operator.mongo.db, String(status?.domainId), 'dns', operator.clock.now())

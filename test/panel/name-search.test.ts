@@ -8,7 +8,7 @@ import { newId } from '../../services/platform/ids.ts'
 import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { catalogues, holdRequests, open, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, nextFrames, open, signedIn } from './support/user-actions.ts'
 
 /** More than any page has. */
 const MANY = 1_000
@@ -121,7 +121,7 @@ test('what arrives later does not move what the palette offers already', async (
   await page.getByRole('combobox', { name: palette.label }).fill('member')
   await asked
   await (await accounts).finished()
-  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+  await nextFrames(page)
   const account = page.getByRole('option').filter({ hasText: palette.kinds.user })
   expect(await account.count()).toBe(0)
   release()

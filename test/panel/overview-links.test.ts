@@ -9,7 +9,7 @@ import { giveEvent, giveMessage } from '../support/mail/stored-messages.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { catalogues, holdRequests, open, signedIn } from './support/user-actions.ts'
+import { catalogues, holdRequests, nextFrames, open, signedIn } from './support/user-actions.ts'
 
 const DAY_MS = 86_400_000
 let service: PanelService
@@ -150,7 +150,7 @@ test.each([
   const answers = others.map(async name => (await page.waitForResponse(READS[name])).finished())
   await page.goto('/?days=7')
   await Promise.all([asked, ...answers])
-  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+  await nextFrames(page)
   const content = page.locator('#content')
   expect(await content.locator(below).count()).toBe(0)
   release()

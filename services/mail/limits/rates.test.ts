@@ -176,7 +176,7 @@ describe('several counters', () => {
   test('one that stops gives back what it has; one that is killed has lost a block at most', async () => {
     const rate = { limit: 1_000, burst: 1_000 }
     const holder = newId('usr')
-    // A clock that stands: what was leased a second ago would be given back before the stop.
+    // A clock that does not advance: what was leased a second ago would be given back before the stop.
     const now = systemClock.now()
     const one = createQuota({ mongo, clock: { now: () => now }, log: silentLog })
     onTestFinished(() => one.stop())

@@ -55,6 +55,11 @@ export async function holdRequests(page: Page, url: string | RegExp): Promise<()
   return resolve
 }
 
+/** Waits until what the page has received is rendered: two frames. */
+export async function nextFrames(page: Page): Promise<void> {
+  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+}
+
 /** Directory of screenshots, ignored by Git. */
 const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, '..', 'screenshots')
 

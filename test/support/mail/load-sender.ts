@@ -42,14 +42,14 @@ export async function openSender(port: number, username: string, password: strin
   socket.on('close', () => end(new Error('the server closed the connection')))
   socket.on('error', end)
   const replies = (count: number): Promise<string[]> => {
-    const { promise, resolve, reject } = Promise.withResolvers<string[]>()
-    if (received.length >= count || (ended && received.length > 0)) resolve(received.splice(0, count))
-    else if (ended) reject(ended)
+    const waiting = Promise.withResolvers<string[]>()
+    if (received.length >= count || (ended && received.length > 0)) waiting.resolve(received.splice(0, count))
+    else if (ended) waiting.reject(ended)
     else {
       wanted = count
-      done = { promise, resolve, reject }
+      done = waiting
     }
-    return promise
+    return waiting.promise
   }
   await replies(1)
   socket.write('EHLO bench.example\r\n')

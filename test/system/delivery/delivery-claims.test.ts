@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { cancel, retryNow } from '../../../services/mail/delivery/queue-control.ts'
 import type { DeliveryDoc, SlotDoc } from '../../../services/mail/store/documents.ts'
-import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import {
+  at,
+  type DeliveryEnvironment,
+  PATIENT,
+  startDeliveryEnvironment,
+} from '../../support/mail/delivery-environment.ts'
 import { until } from '../../support/time/until.ts'
 
 const slots = (environment: DeliveryEnvironment) => environment.mongo.db.collection<SlotDoc>('slots').find().toArray()
@@ -10,8 +15,6 @@ const ownersOf = async (environment: DeliveryEnvironment) =>
   new Set((await slots(environment)).map(({ owner }) => owner).filter(Boolean))
 const finished = (environment: DeliveryEnvironment, id: string) =>
   until(async () => (await environment.message(id)).left === 0 && (await environment.deliveries(id)).length === 0)
-
-const PATIENT = { connect: 30_000, greeting: 30_000, command: 30_000, data: 30_000, block: 30_000 }
 
 /** Puts a delivery into the state that a dead worker leaves. */
 async function abandon(environment: DeliveryEnvironment, id: string, change: Partial<DeliveryDoc>) {

@@ -3,12 +3,15 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, test } from 'vitest'
 import { dkimName, dkimRecord } from '../../../services/mail/dns/records/dkim.ts'
 import { listCaptured, readCaptured } from '../../../services/mail/store/captured.ts'
-import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import {
+  at,
+  type DeliveryEnvironment,
+  PATIENT,
+  startDeliveryEnvironment,
+} from '../../support/mail/delivery-environment.ts'
 import { until } from '../../support/time/until.ts'
 
 const MINUTE = 60_000
-/** A missing reply to the dot is given up soon, everything else late. */
-const HASTY = { connect: 30_000, greeting: 30_000, command: 30_000, data: 30_000, block: 30_000, dot: 500 }
 
 /** Waits until no delivery of the message remains, and returns the message. */
 async function finished(environment: DeliveryEnvironment, id: string) {
@@ -159,7 +162,7 @@ describe('a final failure', () => {
 describe('an attempt whose reply to the dot is lost', () => {
   test.each(['drop', 'hang'])('(%s) is repeated after 15 minutes and marked as ambiguous', async local => {
     const environment = await startDeliveryEnvironment()
-    await environment.work({ deadlines: HASTY })
+    await environment.work({ deadlines: { ...PATIENT, dot: 500 } })
     const id = await environment.submit({ to: [at(local)] })
     const { deliveries, events } = await attempted(environment, id)
     expect(events).toMatchObject([{ type: 'deferred', ambiguous: true }])

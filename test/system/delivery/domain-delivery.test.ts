@@ -13,7 +13,12 @@ import type { Running } from '../../../services/platform/running.ts'
 import { giveDomain, giveToken } from '../../support/accounts/accounts-and-domains.ts'
 import { sharedMongoUri } from '../../support/database/test-database.ts'
 import { type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
-import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import {
+  at,
+  type DeliveryEnvironment,
+  PATIENT,
+  startDeliveryEnvironment,
+} from '../../support/mail/delivery-environment.ts'
 import { type Receiver, startReceiver } from '../../support/mail/receiving-server.ts'
 import { startTcpServer } from '../../support/mail/tcp-server.ts'
 import { type ServiceProcess, startService } from '../../support/processes/service-process.ts'
@@ -362,8 +367,6 @@ test('kill -9 of a worker: what was accepted to be captured is captured and neve
   )
   expect([...sent].sort()).toEqual(live.sort())
 }, 300_000)
-
-const PATIENT = { connect: 30_000, greeting: 30_000, command: 30_000, data: 30_000, block: 30_000 }
 
 /** A port whose connections get no greeting until it opens; then they are connections to another port. */
 async function startGate() {
